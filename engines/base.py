@@ -1,10 +1,10 @@
-"""The interface between Trainyard and whatever runs the ranks.
+"""The interface between Trainyard and the clusters that run ranks.
 
-Engines are plain Python: no Django, no Celery, no knowledge of each other. The spec goes in as a
-:class:`Launch`; what the cluster shows comes out as :class:`Observation`\\ s.
+Engines are plain Python: they know neither Django nor Celery, nor each other. They take a spec as a
+:class:`Launch`, and report the state of the cluster as :class:`Observation`\\ s.
 
     EngineError
-    ├── EngineRefused       the answer is no, and will be no again
+    ├── EngineRefused       the engine refuses, and would refuse again
     └── EngineUnavailable   no answer; the same call may succeed later
 """
 
@@ -43,7 +43,7 @@ class Engine(Protocol):
     def nodes(self) -> tuple[NodeInfo, ...]: ...
 
     def check(self) -> tuple[Finding, ...]:
-        """Check the cluster for what Trainyard needs. Cheap enough to run every minute."""
+        """Check whether the cluster has what Trainyard needs. Cheap enough to run every minute."""
         ...
 
     def keep_queues(self, wanted: Wanted) -> None:
@@ -51,17 +51,20 @@ class Engine(Protocol):
         ...
 
     def render(self, launch: Launch) -> list[Manifest]:
-        """The manifests that ``submit`` would create. Pure, so it also serves unsaved drafts."""
+        """Return the manifests that ``submit`` would create. Pure, so it also serves unsaved
+        drafts."""
         ...
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
-        """Everything that ``submit`` would refuse, as far as that is known without asking the
-        cluster, by its path in the spec. Changes nothing; the local engine may look at files."""
+        """Yield everything that ``submit`` would refuse, by its path in the spec.
+
+        It asks no cluster and changes nothing; the local engine may look at files.
+        """
         ...
 
     def submit(self, launch: Launch) -> None:
-        """Start the gang. Idempotent for a workload and run. May raise ``EngineRefused``, which
-        then lists every complaint."""
+        """Start the gang. A second call for the same workload and run does nothing. May raise
+        ``EngineRefused``, which then lists every complaint."""
         ...
 
     def watch(self) -> Generator[Observation | None]:
@@ -73,46 +76,48 @@ class Engine(Protocol):
         ...
 
     def events(self) -> list[ClusterEvent]:
-        """The cluster's events since the last call, if a watch here received them.
-
-        A new watch reports again what the cluster still remembers.
-        """
+        """Return the events of the cluster that a watch of this engine received since the last
+        call. A new watch receives again what the cluster still remembers."""
         ...
 
     def observe(self, handle: Handle) -> Observation | None:
-        """The present state of one workload; ``None`` if the cluster does not have it."""
+        """Return the present state of a workload, or ``None`` if the cluster does not have it."""
         ...
 
     def stop(self, handle: Handle, *, run: int) -> None:
-        """Ask every rank to end, and kill what outlives the grace period. Gone is success.
+        """Ask every rank to end, and kill those that outlive the grace period. A workload that is
+        gone counts as stopped.
 
-        It leads to an observation with phase Stopped, or Completed or Failed if that came first.
+        It leads to an observation with phase Stopped, or with Completed or Failed if the workload
+        ended first.
         """
         ...
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
-        """Kill what runs and remove everything of the workload on the cluster. Gone is success.
+        """Kill the ranks and remove everything that the workload has on the cluster. A workload
+        that is gone counts as deleted.
 
-        ``at_rest`` is called once nothing runs any more, before output is removed; if it raises,
-        what is left stays for the next call. An engine whose logs can be read until its pods are
-        gone need not call it.
+        ``at_rest`` is called once no rank runs, before output is removed. If it raises, the rest
+        stays for the next call. An engine whose logs can be read until its pods are gone need not
+        call it.
         """
         ...
 
     def news(self) -> Set[UUID] | None:
-        """Workloads with new output or usage since the last call, including those that are new to
-        this process; ``None`` if the engine cannot tell, so that all have to be looked at."""
+        """Return the workloads with new output or usage since the last call, including those that
+        are new to this process. ``None`` means that the engine cannot tell, so that the caller has
+        to read all."""
         ...
 
     def logs(self, handle: Handle, *, run: int) -> Sequence[Log]:
-        """All readable logs of a run; those of one rank in the order of their starts."""
+        """Return all readable logs of a run; those of a rank in the order of their starts."""
         ...
 
     def read_log(
         self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
     ) -> LogChunk:
-        """Read about ``limit`` bytes of a log, starting at ``offset``, where the last chunk ended,
-        as its ``cursor`` says. Without new output, an empty chunk with the same cursor."""
+        """Read about ``limit`` bytes of a log. ``offset`` and ``cursor`` are the position at which
+        the last chunk ended. Without new output, the chunk is empty and has the same cursor."""
         ...
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
@@ -120,25 +125,25 @@ class Engine(Protocol):
         ...
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """A connection to a port of a rank. It may end at once if nothing listens."""
+        """Connect to a port of a rank. The connection may end at once if nothing listens."""
         ...
 
     def address(self, handle: Handle, tool: Tool) -> str:
-        """The tool's URL if it is reached directly; empty if it is reached through Trainyard."""
+        """Return the tool's URL if people reach it directly; empty if they do through Trainyard."""
         ...
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
-        """Usage samples of a run taken later than ``after``, oldest first."""
+        """Return the samples of a run that are later than ``after``, the oldest first."""
         ...
 
 
 class EngineError(Exception):
-    """The engine could not do what was asked."""
+    """The engine could not do what the caller asked for."""
 
 
 class EngineRefused(EngineError):
-    """The answer is no, and will be no again. ``reason`` is shown on the workload; ``field`` is the
-    path in the spec that it concerns, or the first of several."""
+    """The engine refuses, and would refuse again. The workload shows ``reason``. ``field`` is the
+    path in the spec that is the cause, or the first of several."""
 
     def __init__(self, message: str, *, reason: Reason = Reason.REFUSED, field: str = "") -> None:
         self.reason = reason
@@ -149,12 +154,12 @@ class EngineRefused(EngineError):
 def raise_complaints(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) -> None:
     """Raise ``EngineRefused`` with all complaints, if there are any."""
     if problems := list(complaints):
-        said = " ".join(f"{path_text(it.path)}: {it.message}." for it in problems)
-        raise EngineRefused(said, reason=reason, field=path_text(problems[0].path))
+        message = " ".join(f"{path_text(it.path)}: {it.message}." for it in problems)
+        raise EngineRefused(message, reason=reason, field=path_text(problems[0].path))
 
 
 class EngineUnavailable(EngineError):
-    """No answer; the same call may succeed later. ``cause`` is shown on workloads that wait."""
+    """No answer; the same call may succeed later. Workloads that wait show ``cause``."""
 
     def __init__(self, message: str, *, cause: Cause | None = None) -> None:
         self.cause = cause
@@ -250,7 +255,7 @@ class Registry:
 
 @dataclass(frozen=True)
 class Launch:
-    """Everything an engine needs to start a workload.
+    """Everything that an engine needs to start a workload.
 
     ``run`` counts starts by the user: 1 on submission, and one more for each Run of the stopped
     workload. ``gpus`` maps ranks to the indexes of the devices that admission assigned; empty if
@@ -269,12 +274,12 @@ class Launch:
     registries: tuple[Registry, ...] = ()
 
     def secret_of(self, variable: EnvironmentVariable) -> str:
-        """The value of a variable's credential; empty in a launch that is only shown."""
-        at = variable.credential
-        return self.value_of(at, at.key) if at else ""
+        """Return the value of a variable's credential; empty in a launch that is only shown."""
+        credential = variable.credential
+        return self.value_of(credential, credential.key) if credential else ""
 
     def value_of(self, credential: NamedCredential, key: str) -> str:
-        """The value of one key of a credential."""
+        """Return the value of a key of a credential."""
         values = self.secrets.get(credential.asset_id, {}) if credential.asset_id else {}
         return values.get(key, "")
 
@@ -301,10 +306,10 @@ class RankState:
 class Observation:
     """The state of one workload on its cluster at one moment.
 
-    ``sequence`` grows with each change of a run on its cluster: of two observations the one with
-    the higher ``(run, sequence)`` is later, whatever their clocks say. ``attempt`` counts starts of
-    the gang within the run, from 0. A ``phase`` of ``None``: the cluster has no such workload.
-    ``starts_over``: the cluster's queue took the gang back, so its phase may be Pending again.
+    ``sequence`` grows with each change of a run on its cluster. Of two observations, that with the
+    higher ``(run, sequence)`` is later, even if clocks say otherwise. ``attempt`` counts starts of
+    the gang within the run, from 0. ``phase`` is ``None`` if the cluster has no such workload. With
+    ``starts_over``, the cluster's queue took the gang back, so its phase may be Pending again.
     """
 
     workload_id: UUID
@@ -322,8 +327,8 @@ class Observation:
 
 @dataclass(frozen=True)
 class ClusterEvent:
-    """An event that the cluster reported about a workload. ``key`` identifies it, ``count`` is how
-    often it was reported, ``about`` is the object it concerns."""
+    """An event that the cluster reported about a workload. ``key`` identifies it, ``count`` is the
+    number of its reports, ``about`` names its object."""
 
     workload_id: UUID
     key: str

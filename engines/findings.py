@@ -1,4 +1,4 @@
-"""Findings of a check of a cluster: what is there, what is missing, and what to do."""
+"""Findings of a check of a cluster: what it has, what it lacks, and what to do."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ class Level(StrEnum):
     """How much a finding matters."""
 
     OK = "ok"
-    WARNING = "warning"  # something is missing that not everybody needs
+    WARNING = "warning"  # something is missing that only some people need
     ISSUE = "issue"  # something does not work properly
-    MISSING = "missing"  # something is missing without which nothing runs
+    MISSING = "missing"  # nothing runs without something that is missing
     REFUSED = "refused"  # Trainyard must not use the cluster, and submits nothing to it
 
 
-#: Areas of findings: connection, permissions, and metering of usage. The finding ``SIGNED_IN`` in
-#: the first one is our user name.
+#: Areas of findings: connection, permissions, and metering of usage. The finding ``SIGNED_IN``, of
+#: the area ``CONNECTION``, has the name of Trainyard's user.
 CONNECTION = "Connection"
 PERMISSIONS = "Permissions"
 METERING = "Metrics"
 SIGNED_IN = "Signed in as"
 
-#: What everyone may know of a refused cluster; the finding itself is for administrators.
+#: What everyone may know about a refused cluster. Only administrators see the finding itself.
 EXCLUDED = (
     "takes no workloads now: another Trainyard uses its namespace prefix. Ask an administrator: "
     "the cluster's Connection tab says what to do."
@@ -31,7 +31,7 @@ EXCLUDED = (
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding: what is there, or what is missing and what to do."""
+    """A finding: what the cluster has, or what it lacks and what to do."""
 
     area: str
     name: str
@@ -40,5 +40,5 @@ class Finding:
 
 
 def refusal_of(findings: Iterable[Finding]) -> str:
-    """Why Trainyard must not use the cluster, in words for administrators; empty if it may."""
+    """Return why Trainyard must not use the cluster, for administrators; empty if it may."""
     return next((finding.text for finding in findings if finding.level is Level.REFUSED), "")

@@ -1,4 +1,4 @@
-"""Logs of ranks, as engines identify and return them."""
+"""Logs of ranks: how engines identify and return them."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Log:
     """The output of one start of one rank.
 
-    ``origin`` names what was started, such as a pod, which another may replace. It is empty if
-    ``start``, which counts the starts of this origin from 0, is the number of the attempt itself.
+    ``origin`` names what was started, such as a pod, which another may replace. ``start`` counts
+    the starts of this origin from 0. Without an origin, it is the number of the attempt.
     """
 
     run: int
@@ -21,9 +21,9 @@ class Log:
 class LogChunk:
     """A chunk of a log. ``cursor`` is where the next one starts, in the engine's own format.
 
-    ``ended``: nothing follows, unless its rank still runs and ``Log.origin`` is empty. ``late``
-    says why nothing comes although something should. ``awaited``: more may come within moments, so
-    the end of the workload should wait for it.
+    After a chunk that ``ended`` nothing follows, unless its rank still runs and ``Log.origin`` is
+    empty. ``late`` says why output that should come does not come. If it is ``awaited``, more may
+    come within moments, so the end of the workload should wait for it.
     """
 
     data: bytes = b""

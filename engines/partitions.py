@@ -1,13 +1,12 @@
-"""Parts of a cluster, and accounts on it, that have limits of their own, where its scheduler knows
-such."""
+"""Partitions and accounts of a cluster, which have their own limits, if its scheduler has them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class NodeShape:
-    """``count`` nodes that are alike, whether or not they are up: cores, MiB of memory, GPUs, of
-    one model as far as the scheduler is told."""
+    """``count`` nodes that are alike, up or not: cores, MiB of memory, and GPUs, which have one
+    model as far as the scheduler knows."""
 
     count: int
     cpus: int
@@ -19,9 +18,9 @@ class NodeShape:
 
 @dataclass(frozen=True)
 class Partition:
-    """``closed`` is its state where it takes no jobs. A limit of ``None`` is none: seconds of a
-    job, nodes of a job, cores and MiB of memory of a job on one node. ``accounts`` are those that
-    may use it, and ``nodes`` is ``None`` where the cluster does not tell of all."""
+    """A partition. ``closed`` is its state if it takes no jobs. Limits are seconds of a job, nodes
+    of a job, and cores and MiB of memory of a job on one node; ``None`` means no limit. Only
+    ``accounts`` may use it. ``nodes`` is ``None`` if the cluster does not report all of them."""
 
     name: str
     is_default: bool = False
@@ -36,8 +35,8 @@ class Partition:
 
 @dataclass(frozen=True)
 class BillingAccount:
-    """Whom jobs are charged to. ``limits`` is what they may use together, in words; empty where
-    there are none. ``is_default``: who names none is charged to this one."""
+    """An account that jobs are charged to. ``limits`` says in words what they may use together;
+    empty without limits. Jobs that name no account are charged to the one that ``is_default``."""
 
     name: str
     limits: str = ""

@@ -1,4 +1,4 @@
-"""Which part of a cluster each project gets, for engines whose scheduler enforces that itself."""
+"""Queues of projects, for engines whose scheduler enforces quotas."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 class Queue:
     """The quota of a project: GPUs, CPU cores and bytes of memory. ``None`` means no limit.
 
-    ``department`` is the one it belongs to, and empty for the queue of a department itself.
-    ``weight`` is its share of what others leave idle; with 0 it never exceeds its quota.
+    ``department`` names the department of the project, and is empty for the queue of a department.
+    ``weight`` is its share of idle resources; with 0 it never exceeds its quota.
     """
 
     name: str

@@ -1,14 +1,14 @@
-"""A program that runs next to a rank, for someone who looks into it."""
+"""A program that runs next to a rank, for a person who inspects it."""
 
 import socket
 from typing import Protocol
 
 
 class Session(Protocol):
-    """A program with a terminal of its own, next to a rank's program.
+    """A program with its own terminal, next to the program of a rank.
 
-    Input is written to ``stream`` and output is read from it; it ends when the program has ended. A
-    slow reader slows the program down, so nothing piles up.
+    ``stream`` takes its input and has its output, and ends with the program. A slow reader slows
+    the program down, so that no output piles up.
     """
 
     stream: socket.socket
@@ -20,12 +20,12 @@ class Session(Protocol):
 
     @property
     def trouble(self) -> str:
-        """Why it was cut off or never began; empty if nothing is wrong."""
+        """Why it was cut off or did not begin; empty if nothing is wrong."""
         ...
 
     def resize(self, columns: int, rows: int) -> None: ...
 
     def close(self) -> None:
-        """Hang up, which ends the program and what it runs in the foreground. A second call does
+        """Hang up, which ends the program and its foreground processes. A second call does
         nothing."""
         ...

@@ -29,9 +29,9 @@ from engines.session import Session
 from engines.slurm import limits, unsupported
 from engines.slurm.client import files, programs, terminal
 from engines.slurm.client.courier import Courier
-from engines.slurm.client.transport import Transport, variables
+from engines.slurm.client.transport import Transport, clean_environment
 from engines.slurm.cluster import checks, discovery
-from engines.slurm.cluster.nodes import nodes
+from engines.slurm.cluster.nodes import parse_nodes
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.logs import LogReader
 from engines.slurm.queue.commands import answered
@@ -48,17 +48,22 @@ from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0
-NOBODY = "Jobs of this cluster run under people's own names, and no key is available."
-OWNERS = "Its owner's SSH key for this cluster is needed to end it; or end it there, with scancel."
+NO_KEY = "Jobs of this cluster run under people's own names, and no key is available."
+OWNER_KEY_NEEDED = (
+    "Its owner's SSH key for this cluster is needed to end it; or end it there, with scancel."
+)
 NODES_SECONDS = 25.0  # Slurm itself takes minutes to notice that a node is down
 KILL_SECONDS = 20.0  # time for killed jobs to leave their nodes, before the deletion is tried again
 
 
 class SlurmEngine:
     """An engine whose entire state is on the shared directory, so that any number of processes can
-    use it. ``interval`` is the minimum time between two looks at the queue, in seconds. ``person``
-    runs commands as a user under their own name; without it, workloads of people's own can only be
-    looked at."""
+    use it.
+
+    ``interval`` is the minimum time between two looks at the queue, in seconds. ``person`` runs
+    commands as a user, under the user's own name. Without it, workloads that run under people's
+    own names can only be watched.
+    """
 
     def __init__(
         self,
@@ -80,31 +85,32 @@ class SlurmEngine:
         self._usage = StepSampler(transport, site.directory if site.own_names else "")
         self._history = JobHistory(transport, site.own_names)
         self._watching: Looker | None = None
-        self._checks = checks.Checks(transport, site)
+        self._checks = checks.ClusterChecks(transport, site)
         self._nodes: tuple[float, tuple[NodeInfo, ...]] = float("-inf"), ()
         self._partitions: tuple[Partition, ...] = ()
 
     def acting(self, person: Transport) -> "SlurmEngine":
-        """The same engine for a person who submits, stops and enters jobs under their own name."""
+        """Return the same engine for a person who submits, stops and enters jobs under their own
+        name."""
         return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
         self._partitions = discovery.read_partitions(self._transport, self.nodes())
-        return discovery.capabilities(self._transport, self._partitions)
+        return discovery.discover(self._transport, self._partitions)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
-        """The nodes, no older than ``NODES_SECONDS``."""
+        """Return the nodes, as they were at most ``NODES_SECONDS`` ago."""
         now = time.monotonic()
         if now - self._nodes[0] > NODES_SECONDS:
             at = datetime.now(UTC)
             answer = self._transport.run([*discovery.SHOW, "node"])
-            self._nodes = now, nodes(answered(answer, "scontrol show node"), at)
+            self._nodes = now, parse_nodes(answered(answer, "scontrol show node"), at)
         return self._nodes[1]
 
     def check(self) -> tuple[Finding, ...]:
-        """The findings of all checks, with the partitions of the last ``capabilities`` if there
-        were any."""
-        return self._checks.findings(
+        """Return the findings of all checks. Partitions are those that ``capabilities`` read last,
+        if it did."""
+        return self._checks.run(
             lambda: self._partitions or discovery.read_partitions(self._transport, self.nodes())
         )
 
@@ -121,10 +127,12 @@ class SlurmEngine:
     def submit(self, launch: Launch) -> None:
         raise_complaints(self.complaints(launch))
         if self._is_onlooker:
-            raise EngineRefused(NOBODY)
+            raise EngineRefused(NO_KEY)
         if self._site.own_names:
-            answer = files.sh(self._transport, programs.OPEN, self._site.directory)
-            files.checked(answer, f"{self._site.directory} cannot be opened to people")
+            answer = files.run_program(
+                self._transport, programs.OPEN_DIRECTORY, self._site.directory
+            )
+            files.output_of(answer, f"{self._site.directory} cannot be opened to people")
         Submission(self._courier, self._queue, self._site, launch).submit()
 
     def watch(self) -> Generator[Observation | None]:
@@ -145,41 +153,43 @@ class SlurmEngine:
     def stop(self, handle: Handle, *, run: int) -> None:
         name = job_name(handle.workload_id, run)
         folder = self._folder(handle).run(run)
-        self._leave([name])
-        answer = files.sh(self._person, programs.STOP, folder, name)
-        files.checked(answer, "It cannot be stopped now")
+        self._check_ownership([name])
+        answer = files.run_program(self._person, programs.STOP, folder, name)
+        files.output_of(answer, "It cannot be stopped now")
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
         folder = self._folder(handle)
-        there = files.latest_runs(
+        folders = files.latest_runs(
             self._transport,
             self._site.directory,
             folder.relative,
             of_people=self._site.own_names,
         )
-        runs = int(there[0].rpartition("/")[2]) if there else 1
+        runs = int(folders[0].rpartition("/")[2]) if folders else 1
         names = [job_name(handle.workload_id, run + 1) for run in range(runs)]
-        self._kill(folder, names)
+        self._kill_jobs(folder, names)
         if at_rest:
             at_rest()
         words = self._site.directory, folder.relative, folder.bell
-        files.checked(files.sh(self._person, programs.REMOVE, *words), "It cannot be removed")
+        files.output_of(
+            files.run_program(self._person, programs.REMOVE, *words), "It cannot be removed"
+        )
 
-    def _leave(self, names: Sequence[str]) -> None:
-        """Raise ``EngineUnavailable`` if jobs of these names run and only their owner may
-        end them."""
+    def _check_ownership(self, names: Sequence[str]) -> None:
+        """Raise ``EngineUnavailable`` if jobs with these names run and only their owner may end
+        them."""
         if not self._is_onlooker:
             return
         for job in self._queue.named(*names):
             if not job.is_over:
-                raise EngineUnavailable(f"The job {job.id} is someone's own. {OWNERS}")
+                raise EngineUnavailable(f"The job {job.id} is someone's own. {OWNER_KEY_NEEDED}")
 
-    def _kill(self, folder: SharedFolder, names: Sequence[str]) -> None:
-        self._leave(names)
+    def _kill_jobs(self, folder: SharedFolder, names: Sequence[str]) -> None:
+        self._check_ownership(names)
         deadline = time.monotonic() + KILL_SECONDS
         while True:
-            answer = files.sh(self._person, programs.KILL, folder.path, *names)
-            left = files.checked(answer, "Its job cannot be ended").split()
+            answer = files.run_program(self._person, programs.KILL, folder.path, *names)
+            left = files.output_of(answer, "Its job cannot be ended").split()
             if not left:
                 return
             if time.monotonic() > deadline:
@@ -187,8 +197,8 @@ class SlurmEngine:
             time.sleep(0.3)
 
     def news(self) -> Set[UUID]:
-        """Workloads with new output or usage. Usage is sampled for the jobs that this process's
-        watch sees."""
+        """Return the workloads with new output or usage. Usage is sampled for the jobs that the
+        watch of this process sees."""
         glances = tuple(self._watching.last.values()) if self._watching else ()
         return self._logs.news() | self._usage.refresh(glances)
 
@@ -202,8 +212,8 @@ class SlurmEngine:
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
         if self._is_onlooker:
-            raise EngineRefused(NOBODY)
-        job, node, facts = self._running(handle, rank)
+            raise EngineRefused(NO_KEY)
+        job, node, facts = self._find_running(handle, rank)
         script = f"{self._folder(handle).run(facts.run)}/rank.sh"
         words = ["srun", f"--jobid={job}", "--overlap", "--nodes=1", "--ntasks=1"]
         group = min(rank, facts.parts - 1)
@@ -211,13 +221,13 @@ class SlurmEngine:
         words += facts.inside[group] if facts.inside else ()
         words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]
         try:
-            return terminal.session(self._person.terminal(words))
+            return terminal.open_session(self._person.terminal(words))
         except OSError as error:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 
-    def _running(self, handle: Handle, rank: int) -> tuple[str, str, RunFacts]:
-        """Job and node of a running rank, and the facts of its run. Raises ``EngineRefused`` if it
-        does not run."""
+    def _find_running(self, handle: Handle, rank: int) -> tuple[str, str, RunFacts]:
+        """Return the job and the node of a running rank, and the facts of its run. Raises
+        ``EngineRefused`` if the rank does not run."""
         glance = self._glance(handle)
         fact = glance.facts.ranks.get(rank) if glance else None
         job = glance.job if glance else None
@@ -230,7 +240,7 @@ class SlurmEngine:
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
         try:
-            _, node, _ = self._running(handle, rank)
+            _, node, _ = self._find_running(handle, rank)
         except EngineRefused as error:
             raise EngineUnavailable(str(error)) from error
         tunnel = self._transport.tunnel(node, port)
@@ -243,7 +253,9 @@ class SlurmEngine:
         with theirs:
             end = theirs.fileno()
             quiet = subprocess.DEVNULL
-            client = subprocess.Popen(tunnel, stdin=end, stdout=end, stderr=quiet, env=variables())
+            client = subprocess.Popen(
+                tunnel, stdin=end, stdout=end, stderr=quiet, env=clean_environment()
+            )
         Thread(target=client.wait, daemon=True, name="tunnel").start()
         return ours
 

@@ -1,10 +1,10 @@
-"""Names on the cluster: of jobs, and of files on its shared directory. Pure.
+"""Names of jobs, and of files on the shared directory of the cluster. Pure.
 
 <directory>/changed/<workload>              touched when something of it changes
 <directory>/workloads/<workload>/run        the number of its latest run
 <directory>/workloads/<workload>/checkpoints, ranks/<rank>/
 <directory>/workloads/<workload>/runs/<run>/
-    batch.sh rank.sh environment.sh         what Slurm is given; the last one holds secrets
+    batch.sh rank.sh environment.sh         scripts for Slurm; the last one contains secrets
     launch  job  claim  attempt  stop  limit  finished  ended     facts, a line each
     batch.log
     attempt-<n>/rank-<r>.{started,ended,log}
@@ -18,12 +18,13 @@ NAME = re.compile(r"^ty-([0-9a-f]{32})-([1-9][0-9]*)$")
 
 
 def job_name(workload_id: UUID, run: int) -> str:
-    """The name of a run's job. Accounting always keeps the name, but often not the comment."""
+    """Return the name of a run's job. Accounting always keeps the name, but often not the
+    comment."""
     return f"ty-{workload_id.hex}-{run}"
 
 
 def run_of(name: str) -> tuple[UUID, int] | None:
-    """The workload and run of a job's name; ``None`` if it is not one of ours."""
+    """Return the workload and run of a job's name, or ``None`` if Trainyard did not choose it."""
     match = NAME.match(name)
     return (UUID(match[1]), int(match[2])) if match else None
 

@@ -1,102 +1,108 @@
-"""Find what no partition would ever start, so that it can be refused before submission. Pure."""
+"""Finds what no partition would ever start, so that it is refused before submission. Pure."""
 
 from collections.abc import Iterator, Sequence
 
 from engines.base import Launch
 from engines.partitions import NodeShape, Partition
-from engines.slurm.script.directives import account, left, partitions
-from engines.slurm.script.shape import MIB, Tasks, tasks_of
+from engines.slurm.script.directives import job_account, job_partitions, seconds_left
+from engines.slurm.script.shape import MIB, Tasks, group_tasks
 from engines.slurm.script.site import SlurmSite
 from spec.problems.errors import Problem, parse_path
 from spec.problems.time_limit import format_duration
 from spec.values.quantities import format_bytes
 
-INSTEAD = "; ask for less, or choose another node pool"
-Obstacle = tuple[str, str]  # place, message
+ADVICE = "; ask for less, or choose another node pool"
+Obstacle = tuple[str, str]  # path of a field, message
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
-    """Problems that keep the workload from ever starting. Slurm may use any of several partitions,
-    so it must be impossible in all of them. None if the partitions are unknown."""
-    there = {it.name: it for it in launch.site.partitions}
-    wanted = partitions(launch, site) or [it.name for it in there.values() if it.is_default]
-    if not there or not wanted:
+    """Yield the problems that keep the workload from ever starting.
+
+    Slurm may use any of several partitions, so all of them must have an obstacle. There are no
+    problems if the partitions are unknown.
+    """
+    partitions = {it.name: it for it in launch.site.partitions}
+    names = job_partitions(launch, site) or [it.name for it in partitions.values() if it.is_default]
+    if not partitions or not names:
         return
-    obstacles = [list(_obstacles(there, name, launch, site)) for name in wanted]
+    obstacles = [list(_first_obstacles(partitions, name, launch, site)) for name in names]
     if not all(obstacles):
         return
     if len(obstacles) == 1:
-        for place, message in obstacles[0]:
-            yield Problem(parse_path(place), f"{message}{INSTEAD}")
+        for field, message in obstacles[0]:
+            yield Problem(parse_path(field), f"{message}{ADVICE}")
     else:
-        said = "; ".join(each[0][1] for each in obstacles)
-        yield Problem(parse_path("nodePools"), f"none of the partitions would start it: {said}")
+        reasons = "; ".join(each[0][1] for each in obstacles)
+        yield Problem(parse_path("nodePools"), f"none of the partitions would start it: {reasons}")
 
 
-def _obstacles(
-    there: dict[str, Partition], name: str, launch: Launch, site: SlurmSite
+def _first_obstacles(
+    partitions: dict[str, Partition], name: str, launch: Launch, site: SlurmSite
 ) -> Iterator[Obstacle]:
-    """The first obstacle for each field, in one partition."""
-    if name not in there:
-        yield "nodePools", f"the cluster has no partition {name}, only {', '.join(there)}"
+    """Yield the first obstacle for each field, in one partition."""
+    if name not in partitions:
+        yield "nodePools", f"the cluster has no partition {name}, only {', '.join(partitions)}"
         return
-    said: set[str] = set()
-    for place, message in _all(there[name], launch, site):
-        if place not in said:
-            said.add(place)
-            yield place, message
+    fields: set[str] = set()
+    for field, message in _obstacles_in(partitions[name], launch, site):
+        if field not in fields:
+            fields.add(field)
+            yield field, message
 
 
-def _all(partition: Partition, launch: Launch, site: SlurmSite) -> Iterator[Obstacle]:
+def _obstacles_in(partition: Partition, launch: Launch, site: SlurmSite) -> Iterator[Obstacle]:
     name = partition.name
     longest = partition.max_seconds
     if partition.closed:
         yield "nodePools", f"the partition {name} takes no jobs, it is {partition.closed}"
-    own = account(launch, site)
-    if own and partition.accounts is not None and own not in partition.accounts:
+    account = job_account(launch, site)
+    if account and partition.accounts is not None and account not in partition.accounts:
         allowed = ", ".join(partition.accounts)
-        yield "nodePools", f"the partition {name} is for {allowed}, and not for the account {own}"
-    asked = left(launch)
-    if asked is not None and longest is not None and asked > longest:
+        yield (
+            "nodePools",
+            f"the partition {name} is for {allowed}, and not for the account {account}",
+        )
+    seconds = seconds_left(launch)
+    if seconds is not None and longest is not None and seconds > longest:
         yield "timeLimitSeconds", f"the partition {name} allows {format_duration(longest)}"
-    for tasks in tasks_of(launch.spec):
-        yield from _of_nodes(partition, tasks)
+    for tasks in group_tasks(launch.spec):
+        yield from _node_obstacles(partition, tasks)
 
 
-def _of_nodes(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
-    """Obstacles for tasks: whether a single one fits on any node, all of them on all nodes, and on
-    as many nodes as the partition allows."""
+def _node_obstacles(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
+    """Yield obstacles for tasks: a single task must fit on a node, and all of them on all nodes,
+    and on as many nodes as the partition allows."""
     if partition.nodes is None:
         return
     name = partition.name
-    possible = _possible(partition, tasks)
+    possible = _nodes_with_feature(partition, tasks)
     if not possible:
         text = f"no node of the partition {name} has the feature {tasks.replica.node_type}"
         yield f"{tasks.role}.nodeType", text
         return
-    if alone := list(_of_one(partition, tasks, possible)):
-        yield from alone
+    if obstacles := list(_task_obstacles(partition, tasks, possible)):
+        yield from obstacles
         return
-    fits = sum(room(it, tasks, partition) * it.count for it in possible)
+    fits = sum(count_fitting(it, tasks, partition) * it.count for it in possible)
     if not fits:
         yield f"{tasks.role}.compute", f"no node of {name} has all that a rank asks for"
     elif tasks.count > fits:
-        where = f"of {tasks.count} ranks only {fits} fit on all nodes of {name} together"
-        yield "numWorkers", where
+        text = f"of {tasks.count} ranks only {fits} fit on all nodes of {name} together"
+        yield "numWorkers", text
     elif partition.max_nodes is not None:
-        least = _least_nodes(partition, tasks)
-        if least > partition.max_nodes:
-            text = f"it takes {least} nodes, and the partition {name} allows {partition.max_nodes}"
+        fewest = _fewest_nodes(partition, tasks)
+        if fewest > partition.max_nodes:
+            text = f"it takes {fewest} nodes, and the partition {name} allows {partition.max_nodes}"
             yield "numWorkers", text
 
 
-def _of_one(
+def _task_obstacles(
     partition: Partition, tasks: Tasks, possible: Sequence[NodeShape]
 ) -> Iterator[Obstacle]:
     name = partition.name
     compute = f"{tasks.role}.compute"
-    cores = _least(partition.max_cpus, max(it.cpus for it in possible))
-    memory = _least(partition.max_memory, max(it.memory for it in possible))
+    cores = _minimum(partition.max_cpus, max(it.cpus for it in possible))
+    memory = _minimum(partition.max_memory, max(it.memory for it in possible))
     gpus = max(it.gpus for it in possible)
     if tasks.cpus > cores:
         field = "cpuCoreLimit" if tasks.compute.cpu_core_limit else "cpuCoreRequest"
@@ -110,31 +116,34 @@ def _of_one(
         yield f"{compute}.gpuDevicesRequest", text
 
 
-def _least_nodes(partition: Partition, tasks: Tasks) -> int:
-    """The fewest nodes that hold all tasks, if those with the most room are used first."""
-    rooms = [(room(it, tasks, partition), it.count) for it in _possible(partition, tasks)]
-    taken = 0
+def _fewest_nodes(partition: Partition, tasks: Tasks) -> int:
+    """Return the fewest nodes that hold all tasks. Nodes with the most room are used first."""
+    rooms = [
+        (count_fitting(it, tasks, partition), it.count)
+        for it in _nodes_with_feature(partition, tasks)
+    ]
+    used = 0
     open_tasks = tasks.count
-    for each, count in sorted(rooms, reverse=True):
-        if each and open_tasks > 0:
-            nodes = min(count, -(-open_tasks // each))
-            taken = taken + nodes
-            open_tasks = open_tasks - nodes * each
-    return taken
+    for room, count in sorted(rooms, reverse=True):
+        if room and open_tasks > 0:
+            nodes = min(count, -(-open_tasks // room))
+            used = used + nodes
+            open_tasks = open_tasks - nodes * room
+    return used
 
 
-def room(shape: NodeShape, tasks: Tasks, partition: Partition) -> int:
-    """How many of the tasks fit on an empty node of this shape."""
-    fits = [_least(partition.max_cpus, shape.cpus) // tasks.cpus]
-    fits += [_least(partition.max_memory, shape.memory) // tasks.memory] if tasks.memory else []
+def count_fitting(shape: NodeShape, tasks: Tasks, partition: Partition) -> int:
+    """Return how many of the tasks fit on an empty node of this shape."""
+    fits = [_minimum(partition.max_cpus, shape.cpus) // tasks.cpus]
+    fits += [_minimum(partition.max_memory, shape.memory) // tasks.memory] if tasks.memory else []
     fits += [shape.gpus // tasks.gpus] if tasks.gpus else []
     return min(fits)
 
 
-def _possible(partition: Partition, tasks: Tasks) -> Sequence[NodeShape]:
-    wanted = tasks.replica.node_type
-    return [it for it in partition.nodes or () if not wanted or wanted in it.features]
+def _nodes_with_feature(partition: Partition, tasks: Tasks) -> Sequence[NodeShape]:
+    feature = tasks.replica.node_type
+    return [it for it in partition.nodes or () if not feature or feature in it.features]
 
 
-def _least(limit: int | None, value: int) -> int:
+def _minimum(limit: int | None, value: int) -> int:
     return value if limit is None else min(limit, value)

@@ -1,4 +1,4 @@
-"""Find what this engine cannot provide, so that it is refused instead of left out."""
+"""Finds what this engine cannot provide, so that it is refused instead of left out."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ VOLUMES = {
     "empty_dir_volume": "ranks on Slurm see the directories of their nodes, such as /tmp",
 }
 NO_SECRETS = "Slurm has no Secrets; choose a credential that has the values"
-WIRE = {
+WIRE_NAMES = {
     "config_map_volume": "configMapVolume",
     "secret_volume": "secretVolume",
     "empty_dir_volume": "emptyDirVolume",
@@ -40,13 +40,13 @@ WIRE = {
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
-    """Everything in the spec that cannot be provided, by its path."""
+    """Yield everything in the spec that cannot be provided, by its path."""
     spec = launch.spec
     yield from as_written.complaints(spec)
-    for place, message in (*_whole(launch), *containers.complaints(launch, site)):
+    for place, message in (*_workload_complaints(launch), *containers.complaints(launch, site)):
         yield Problem(parse_path(place), message)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica(replica) if replica else ():
+        for place, message in _replica_complaints(replica) if replica else ():
             yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
     if spec.master and spec.master.command is None:
         yield Problem(parse_path("master.command"), NO_COMMAND)
@@ -59,7 +59,7 @@ NO_COMMAND = (
 )
 
 
-def _whole(launch: Launch) -> Iterator[Complaint]:
+def _workload_complaints(launch: Launch) -> Iterator[Complaint]:
     spec = launch.spec
     framework = spec.distributed_framework
     if framework and framework not in RENDEZVOUS:
@@ -68,20 +68,20 @@ def _whole(launch: Launch) -> Iterator[Complaint]:
     if spec.is_elastic:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, f"the ranks of a Slurm job start and end together{ELSEWHERE}"
-    yield from _pools(launch)
+    yield from _pool_complaints(launch)
     if spec.topology:
         yield "topology", f"Slurm places jobs by its own topology{ELSEWHERE}"
     if spec.priority_class and spec.priority_class not in launch.site.priority_classes:
-        yield "priorityClass", _without_priority(spec.priority_class, launch.site)
+        yield "priorityClass", _explain_priority(spec.priority_class, launch.site)
     if spec.preemptibility:
         text = "on Slurm the QOS and the partition say who is preempted"
         yield "preemptibility", f"{text}{ELSEWHERE}"
     if spec.terminate_after_preemption:
         yield "terminateAfterPreemption", f"Slurm queues preempted jobs again{ELSEWHERE}"
-    yield from _launched(spec)
+    yield from _launcher_complaints(spec)
 
 
-def _without_priority(priority: PriorityClass, site: Site) -> str:
+def _explain_priority(priority: PriorityClass, site: Site) -> str:
     name = str(priority)
     if set(PriorityClass) & set(site.priority_classes):
         return (
@@ -94,7 +94,7 @@ def _without_priority(priority: PriorityClass, site: Site) -> str:
     )
 
 
-def _pools(launch: Launch) -> Iterator[Complaint]:
+def _pool_complaints(launch: Launch) -> Iterator[Complaint]:
     pools = launch.site.pools
     for name in launch.spec.node_pools:
         if name == DEFAULT_POOL:
@@ -111,8 +111,8 @@ def _pools(launch: Launch) -> Iterator[Complaint]:
             yield "nodePools", text
 
 
-def _launched(spec: WorkloadSpec) -> Iterator[Complaint]:
-    """Complaints about MPI: the launcher has no resources of its own, and starts the workers
+def _launcher_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
+    """Yield complaints about MPI, whose launcher has no resources of its own and starts the workers
     itself."""
     if not has_launcher(spec):
         return
@@ -132,7 +132,7 @@ def _launched(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "architecture", "an MPI workload on Slurm has a launcher; choose workers & master"
 
 
-def _replica(replica: Replica) -> Iterator[Complaint]:
+def _replica_complaints(replica: Replica) -> Iterator[Complaint]:
     compute = replica.compute
     if compute.gpu_request_type:
         yield "compute.gpuRequestType", "Slurm gives whole GPUs"
@@ -140,7 +140,7 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
         yield "compute.extendedResources", "Trainyard asks Slurm for CPU, memory and GPUs only"
     yield from restart_complaints(replica)
     yield from probe_complaints(replica, "Slurm has no probes")
-    yield from of_storage(replica.storage)
+    yield from storage_complaints(replica.storage)
     if replica.node_affinity_required:
         yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
     if replica.pod_affinity:
@@ -149,15 +149,15 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
         yield "tty" if replica.tty else "stdin", "a rank on Slurm has no terminal of its own"
     if replica.security != Security():
         yield "security", "ranks run as the user that Trainyard is on the cluster"
-    yield from _variables(replica)
+    yield from _variable_complaints(replica)
     yield from connection_complaints(replica, "on Slurm")
 
 
-def of_storage(storage: Storage) -> Iterator[Complaint]:
-    """Storage that ranks on Slurm cannot have."""
+def storage_complaints(storage: Storage) -> Iterator[Complaint]:
+    """Yield complaints about storage that ranks on Slurm cannot have."""
     for name, why in VOLUMES.items():
         if getattr(storage, name):
-            yield f"storage.{WIRE.get(name, name)}", why
+            yield f"storage.{WIRE_NAMES.get(name, name)}", why
     for number, host in enumerate(storage.host_path):
         if host.path.rstrip("/") != host.mount_path.rstrip("/"):
             text = f"ranks on Slurm see {host.path} where it is; mount it at that path"
@@ -170,7 +170,7 @@ def of_storage(storage: Storage) -> Iterator[Complaint]:
             yield f"storage.s3[{number}].accessKeySecret", NO_SECRETS
 
 
-def _variables(replica: Replica) -> Iterator[Complaint]:
+def _variable_complaints(replica: Replica) -> Iterator[Complaint]:
     for index, variable in enumerate(replica.environment_variables):
         place = f"environmentVariables[{index}]"
         if not is_name(variable.name):

@@ -115,7 +115,7 @@ class SlurmKind(ClusterKind):
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         with suppress(ValidationError):
-            yield from containers.unused(launch, SlurmSettings.of(cluster).site)
+            yield from containers.unused_images(launch, SlurmSettings.of(cluster).site)
 
     def project_limits(self, cluster: "Cluster", project: str) -> str:
         """Describe the limits of the account to which the project's jobs are charged."""
@@ -134,7 +134,7 @@ class SlurmKind(ClusterKind):
         return f"Account {name}, whose limits Slurm does not show" if name else ""
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
-        yield from (why for _, why in unsupported.of_storage(storage))
+        yield from (why for _, why in unsupported.storage_complaints(storage))
 
     def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
         return names.known_names(cluster)

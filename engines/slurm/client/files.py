@@ -1,7 +1,7 @@
-"""Read and write files of the shared directory with small programs that run in any POSIX shell.
+"""Reads and writes files of the shared directory with small programs for any POSIX shell.
 
-If jobs run as their users, the users own the files, and may put a link, a pipe or anything else in
-their place at any moment. So each folder is entered before it is checked, and links are never
+If jobs run as their users, the users own the files, and may replace them by a link, a pipe or
+anything else at any moment. So each folder is entered before it is checked, and links are never
 opened.
 """
 
@@ -17,7 +17,7 @@ from engines.base import EngineUnavailable
 from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 
 HEADER = re.compile(r"^==> (.*) <==$", re.MULTILINE)
-PACK = 400  # folders that one command reads
+BATCH_SIZE = 400  # folders that one command reads
 LONGEST_FACT = 4000  # bytes
 MOST_FACTS = 2**21  # bytes of one packed folder; a rank has two files of at most 1 KiB each
 MOST_AT_ONCE = 2**25  # characters of one answer; the rest is requested again
@@ -107,7 +107,7 @@ exit 0
 """
 
 
-def sh(
+def run_program(
     transport: Transport,
     program: str,
     *arguments: str,
@@ -117,92 +117,94 @@ def sh(
     return transport.run(["sh", "-c", program, "sh", *arguments], stdin=stdin, timeout=timeout)
 
 
-def checked(answer: CommandResult, what: str) -> str:
-    """The output of a command. ``EngineUnavailable`` if it failed, as a directory may be away for a
-    while."""
+def output_of(answer: CommandResult, action: str) -> str:
+    """Return the output of a command. Raises ``EngineUnavailable`` if it failed, because the
+    directory may only be away for a while."""
     if answer.code:
-        raise EngineUnavailable(f"{what}: {answer.said or f'exit code {answer.code}'}")
+        raise EngineUnavailable(f"{action}: {answer.message or f'exit code {answer.code}'}")
     return answer.out
 
 
-def unreadable(directory: str) -> str:
+def unreadable_message(directory: str) -> str:
     return f"{directory} cannot be read (is it mounted on the login node?)"
 
 
-def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes:
-    """A tar archive of files by path. Only their owner may read them, except that the group may
-    read and write those that are ``shown``."""
+def pack_files(contents: Mapping[str, str], *, group_readable: Collection[str] = ()) -> bytes:
+    """Return a tar archive of files by path. Only their owner may read them, but the group may read
+    and write those in ``group_readable``."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, text in contents.items():
             data = text.encode()
             entry = tarfile.TarInfo(name)
             entry.size = len(data)
-            entry.mode = 0o660 if name in shown else 0o600
+            entry.mode = 0o660 if name in group_readable else 0o600
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 
 
-def looking(program: str, *, of_people: bool) -> str:
-    """A program that uses ``last_run``."""
+def with_last_run(program: str, *, of_people: bool) -> str:
+    """Return the program with the shell function ``last_run`` in front."""
     return (LAST_RUN_OF_PEOPLE if of_people else LAST_RUN) + program
 
 
 def latest_runs(
     transport: Transport, directory: str, *workloads: str, of_people: bool = False
 ) -> list[str]:
-    """The folders of the latest runs of workloads, relative to the directory."""
-    program = looking(LATEST, of_people=of_people)
+    """Return the folders of the latest runs of workloads, relative to the directory."""
+    program = with_last_run(LATEST, of_people=of_people)
     results = list[str]()
-    for start in range(0, max(len(workloads), 1), PACK):
-        answer = sh(transport, program, directory, *workloads[start : start + PACK])
-        lines = checked(answer, unreadable(directory)).splitlines()
+    for start in range(0, max(len(workloads), 1), BATCH_SIZE):
+        answer = run_program(transport, program, directory, *workloads[start : start + BATCH_SIZE])
+        lines = output_of(answer, unreadable_message(directory)).splitlines()
         results += [line for line in lines if RUN.fullmatch(line)]
     return results
 
 
-def facts(
+def read_facts(
     transport: Transport, directory: str, folders: Sequence[str], *, of_people: bool = False
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each folder with its small files: their text by name. The answers are fetched one after the
-    other, so that only one is in memory."""
-    program, unpack = (FACTS_OF_PEOPLE, unpack_files) if of_people else (FACTS, _headed)
+    """Yield each folder with the texts of its small files, by name. Answers are fetched one after
+    the other, so that only one is in memory."""
+    program, unpack = (FACTS_OF_PEOPLE, unpack_files) if of_people else (FACTS, _split_headed)
     start = 0
     while start < len(folders):
-        asked = folders[start : start + PACK]
-        out = checked(sh(transport, program, directory, *asked), unreadable(directory))
+        requested = folders[start : start + BATCH_SIZE]
+        out = output_of(
+            run_program(transport, program, directory, *requested), unreadable_message(directory)
+        )
         if cut := CUT.search(out) if of_people else None:
-            asked = asked[: int(cut[1])]
-        results: dict[str, dict[str, str]] = {folder: {} for folder in asked}
+            requested = requested[: int(cut[1])]
+        results: dict[str, dict[str, str]] = {folder: {} for folder in requested}
         for path, text in unpack(out):
             folder = next((it for it in _parents(path) if it in results), None)
             if folder:
                 results[folder][path.removeprefix(f"{folder}/")] = text.strip("\n")
         yield from results.items()
-        start += len(asked)
+        start += len(requested)
 
 
-def _headed(out: str) -> Iterator[tuple[str, str]]:
-    """The path and text of each file in the output of ``tail``."""
+def _split_headed(out: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and text of each file in the output of ``tail``."""
     _, *parts = HEADER.split(out)
     yield from zip(parts[::2], parts[1::2], strict=True)
 
 
 def unpack_files(out: str) -> Iterator[tuple[str, str]]:
-    """The same for the packed files of users. If a folder's archive is damaged, the files before
-    the damage."""
+    """Yield the path and text of each file that users own, from its packed form. Of a damaged
+    archive, yield the files before the damage."""
     for line in out.splitlines():
-        place, _, text = line.partition(" ")
+        path, _, text = line.partition(" ")
         with suppress(binascii.Error, tarfile.TarError):
             data = base64.b64decode(text)
-            if place.endswith("/batch.log"):
-                yield place, data.decode(errors="replace")
+            if path.endswith("/batch.log"):
+                yield path, data.decode(errors="replace")
                 continue
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:
                 for entry in archive:
                     if file := archive.extractfile(entry) if entry.isfile() else None:
                         name = entry.name.removeprefix("./")
-                        yield f"{place}/{name}", file.read().decode(errors="replace")
+                        yield f"{path}/{name}", file.read().decode(errors="replace")
 
 
 def _parents(path: str) -> list[str]:

@@ -1,21 +1,21 @@
-"""Shell programs that change something on the cluster. Each does its part in one call and may be
-called twice. Their arguments are folders and names, never values that users choose."""
+"""Shell programs that change something on the cluster. Each needs one call and may be called
+twice. Their arguments are folders and names, never values that users choose."""
 
 from engines.slurm.client import files
 
 # Runs a program in a clean environment, because a job inherits the environment of its submission.
 # $1 is the program, $2… are its arguments.
-ALONE = r"""
+CLEAN_ENVIRONMENT = r"""
 program=$1
 shift
 exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SHELL" LANG=C.UTF-8 \
   ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} sh -c "$program" sh "$@"
 """
 
-# Makes the folders of runs, and submits their scripts one after the other. If a run's folder
-# exists, there was an earlier try, and the caller has to find out what became of it before it
-# calls with "again". Once Slurm does not answer, the remaining runs are not tried. $1 is the
-# directory, $2 the umask; then come for each run its workload's folder, its number, and "new" or
+# Creates the folders of runs, and submits their scripts one after the other. If a run's folder
+# exists, there was an earlier try, whose result the caller has to find out before it calls with
+# "again". Once Slurm does not answer, the remaining runs are not tried. $1 is the directory, $2 the
+# umask; three arguments follow for each run: its workload's folder, its number, and "new" or
 # "again". The standard input is a tar archive of the files, with paths relative to the directory.
 # Prints the number and outcome of each run, and Slurm's message for a refusal. Starting a process
 # costs as much as submitting a job, so each run starts only one: sbatch.
@@ -75,18 +75,18 @@ done
 exit 0
 """
 
-# Where people submit under their own names: each may put a folder there, of the group of whoever
-# runs this, and see none of the others. $1 directory.
-OPEN = r"""
+# Opens the directory to people who submit under their own names: each may create folders there,
+# which belong to the group of the user who runs this, but list none. $1 is the directory.
+OPEN_DIRECTORY = r"""
 cd "$1" && mkdir -p changed workloads && chmod a+x . && chmod 3733 changed workloads
 """
 
-# A job that was found: the run has it. $1 folder of the run, $2 its id.
+# Records a job that was found as that of the run. $1 is the folder of the run, $2 the job's id.
 ADOPT = r"""
 cd "$1" && echo "$2" > .job && mv .job job
 """
 
-# A run that Slurm refused leaves nothing. $1 workload's folder, $2 run.
+# Removes a run that Slurm refused. $1 is the workload's folder, $2 the run.
 WITHDRAW = r"""
 cd "$1" || exit 0
 rm -rf "runs/$2" "runs/.$2"
@@ -94,9 +94,9 @@ rm -rf "runs/$2" "runs/.$2"
 cd / && rm -rf "$1"
 """
 
-# The wish first, which the script of the job sees whenever it looks; then the job is told: one that
-# waits goes at once, one that runs ends its ranks. A run that is gone needs none of that; one whose
-# directory is away does. $1 folder of the run, $2 name of the job.
+# Records first that the run shall stop, for the script of the job, and then signals the job: one
+# that waits is canceled, one that runs ends its ranks. It does nothing if the run is gone, but
+# fails if its directory is away. $1 is the folder of the run, $2 the name of the job.
 STOP = r"""
 cd "${1%/*/*/*}" || exit 4
 cd "$1" 2>/dev/null || exit 0
@@ -115,7 +115,8 @@ echo "$jobs" | while read -r id state; do
 done
 """
 
-# $1 folder of the workload, $2… names of its jobs. Prints those that are still there.
+# Kills jobs and prints the ids of those that have not ended. $1 is the folder of the workload, $2…
+# are the names of its jobs.
 KILL = r"""
 w=$1 me=$(id -un)
 shift
@@ -131,8 +132,8 @@ done
 exit 0
 """
 
-# Bells of what ended a while ago say nothing new. Asks for last_run. $1 directory.
-PRUNE = r"""
+# Removes the bells of runs that ended a while ago. Requires last_run. $1 is the directory.
+PRUNE_BELLS = r"""
 cd "$1/changed" 2>/dev/null || exit 0
 find . -type f -mmin +10 -printf '%f\n' | while read -r w; do
   d="../workloads/$w"
@@ -142,15 +143,15 @@ done
 exit 0
 """
 
-# $1 directory, $2 workload's folder, $3 its bell.
+# Removes a workload. $1 is the directory, $2 the workload's folder, $3 its bell.
 REMOVE = r"""
 cd "$1/workloads" && cd .. || exit 4
 rm -rf "$2" "$3" || { sleep 1; rm -rf "$2" "$3"; }
 [ ! -e "$2" ]
 """
 
-# What Slurm said of jobs at their end is kept, and their secrets go. $1 directory; a line for each,
-# with the folder of its run in front, comes on the standard input.
+# Stores what Slurm reported about ended jobs, and removes their secrets. $1 is the directory. The
+# standard input has a line for each job, which begins with the folder of its run.
 WRITE_ENDS = r"""
 ENTER
 cd -P "$1" || exit 0

@@ -1,5 +1,5 @@
-"""Store the keys, known hosts and shared connection of a login node in files that only we
-may read."""
+"""Stores the keys, known hosts and shared connection of a login node in files that only Trainyard's
+user may read."""
 
 import hashlib
 import os
@@ -10,17 +10,17 @@ from pathlib import Path
 from engines.slurm.client.transport import Outage, SlurmPrograms, SshTransport
 
 CONNECT_SECONDS = 10
-KEPT_SECONDS = 120  # seconds that the shared connection stays open unused
-#: Outages by the path of the shared connection, because each action of a user with a key of
-#: their own makes a new transport.
+UNUSED_SECONDS = 120  # seconds that the shared connection stays open unused
+#: Outages by the path of the shared connection. They are not in the transport, because each action
+#: of a user with their own key creates a new one.
 _outages: dict[Path, Outage] = {}
 
 
 @dataclass(frozen=True)
 class Login:
-    """A login node and our user there. Port 0 leaves the port to ssh. Without ``key`` ssh uses the
-    keys of this server's user. If ``known_hosts`` is missing as well, the first key of the host is
-    accepted and stored."""
+    """A login node and Trainyard's user there. With port 0, ssh chooses the port. Without ``key``,
+    it uses the keys of this server's user. If ``known_hosts`` is missing as well, the first key of
+    the host is accepted and stored."""
 
     host: str
     user: str = ""
@@ -30,25 +30,25 @@ class Login:
 
     @property
     def mark(self) -> str:
-        """A name for everyone with the same key on the same host."""
+        """A name that all transports with the same key to the same host share."""
         words = (self.host, self.user, str(self.port), self.key, self.known_hosts)
         return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
 
 
 def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -> SshTransport:
-    """Connect to a login node. ``folder`` holds the files; by default it is a private one in
-    memory. Its names are short, because the path of a socket must be short."""
+    """Return a transport to a login node. Its files are in ``folder``, by default a private folder
+    in memory. Their names are short, because the path of a socket must be short."""
     home = folder or private_folder()
     socket = home / f"{login.mark}.s"
     hosts = home / f"{login.mark}.hosts"
     if login.known_hosts:
-        write(hosts, login.known_hosts)
+        write_file(hosts, login.known_hosts)
     settings = {
         "BatchMode": "yes",
         "ConnectTimeout": str(CONNECT_SECONDS),
         "ControlMaster": "auto",
         "ControlPath": str(socket),
-        "ControlPersist": str(KEPT_SECONDS),
+        "ControlPersist": str(UNUSED_SECONDS),
         "ServerAliveInterval": "5",
         "ServerAliveCountMax": "3",
         "LogLevel": "ERROR",
@@ -60,14 +60,15 @@ def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -
         settings |= {"StrictHostKeyChecking": strict, "UserKnownHostsFile": str(hosts)}
     if login.key:
         key = home / f"{login.mark}.key"
-        write(key, login.key.replace("\r\n", "\n").strip() + "\n")
+        write_file(key, login.key.replace("\r\n", "\n").strip() + "\n")
         settings |= {"IdentityFile": str(key), "IdentitiesOnly": "yes"}
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
     return SshTransport(login.host, options, programs, _outages.setdefault(socket, Outage()))
 
 
 def end_pause(login: Login, folder: Path | None = None) -> None:
-    """Connect again without waiting, for a user who has just repaired the cause of an outage."""
+    """Let the next command connect at once, because a user has just repaired the cause of an
+    outage."""
     if outage := _outages.get((folder or private_folder()) / f"{login.mark}.s"):
         outage.end()
 
@@ -83,8 +84,8 @@ def private_folder() -> Path:
     return home
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file in one step, because several processes write the same one."""
+def write_file(path: Path, text: str) -> None:
+    """Write a file in one step, because several processes write it."""
     number, draft = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(number, "w") as file:
         file.write(text if text.endswith("\n") else text + "\n")

@@ -1,8 +1,8 @@
-"""Run commands where Slurm's programs are: on this host, or on a login node with OpenSSH.
+"""Runs commands where Slurm's programs are: on this host, or on a login node by OpenSSH.
 
-It uses OpenSSH's own client, so that the site's ProxyJump, certificates and agents apply as usual.
-All commands share one connection with a limited number of sessions, because an sshd allows ten for
-each connection.
+It uses OpenSSH's client, so that the site's ProxyJump, certificates and agents apply as usual. All
+commands share one connection with a limited number of sessions, because an sshd allows ten sessions
+for each connection.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Protocol
 from engines.base import EngineUnavailable
 
 TIMEOUT = 30.0  # seconds; Slurm's own commands give up after 10
-MOST_SAID = 500  # characters kept of a failed command's message
+MESSAGE_LENGTH = 500  # characters kept of a failed command's message
 SESSIONS = 6  # of ten, because terminals and tunnels need some as well
 
 
@@ -34,44 +34,44 @@ class CommandResult:
         return self.data.decode(errors="replace")
 
     @property
-    def said(self) -> str:
-        """The command's own words on why it failed, in one line."""
-        return " ".join((self.err.strip() or self.out.strip()).split())[:MOST_SAID]
+    def message(self) -> str:
+        """What the command printed about its failure, in one line."""
+        return " ".join((self.err.strip() or self.out.strip()).split())[:MESSAGE_LENGTH]
 
 
 class Transport(Protocol):
-    """Runs commands. ``host`` is the name to show for where they run."""
+    """Runs commands. ``host`` is the name of the place where they run, for people."""
 
     host: str
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
-        """Run a command. ``EngineUnavailable`` if the host cannot be reached or does not answer in
-        time; the command may then have done its work or not."""
+        """Run a command. Raises ``EngineUnavailable`` if the host cannot be reached or does not
+        answer in time. The command may have run even then."""
         ...
 
     def terminal(self, argv: Sequence[str]) -> list[str]:
-        """The command to run in a terminal of this host, so that ``argv`` gets a terminal on the
-        cluster."""
+        """Return the command that gives ``argv`` a terminal on the cluster, to be run in a terminal
+        of this host."""
         ...
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
-        """The command whose input and output lead to a port; ``None`` if the port can be reached
-        directly."""
+        """Return the command whose input and output lead to a port, or ``None`` if the port can be
+        reached directly."""
         ...
 
 
-#: ssh's message if the login node has too many connections, so that no command was started; and
-#: the pauses, in seconds, before each further try.
-NOT_BEGUN = "kex_exchange_identification"
-TURNED_AWAY = (0.5, 1.0, 2.0)
-#: Seconds without a new connection after the first failure, the second in a row, and so on. So a
-#: login node that is down, or that counts wrong keys, is not asked constantly.
+#: ssh's message if the login node has too many connections, so that no command was started, and the
+#: pauses before each further try, in seconds.
+NOT_STARTED = "kex_exchange_identification"
+RETRY_PAUSES = (0.5, 1.0, 2.0)
+#: Seconds without a new connection after the first failure, the second in a row, and so on. They
+#: spare a login node that is down, or that counts wrong keys.
 RECONNECT = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 #: A line before a command's output, to tell it from the greetings of a login node.
 BANNER_ENDS = "trainyard: begins"
-BEGIN = f"echo '{BANNER_ENDS}'; echo '{BANNER_ENDS}' >&2; exec \"$@\""
+WITH_BANNER = f"echo '{BANNER_ENDS}'; echo '{BANNER_ENDS}' >&2; exec \"$@\""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,8 @@ class SlurmPrograms:
     folder: str = ""
     conf: str = ""
 
-    def around(self, argv: Sequence[str]) -> list[str]:
-        """Wrap a command: times are in UTC, and variables of a Slurm job in which Trainyard may
-        itself run are removed."""
+    def wrap(self, argv: Sequence[str]) -> list[str]:
+        """Return a command that runs ``argv`` with the site's programs and with times in UTC."""
         words = ["env", "TZ=UTC", "LC_ALL=C"]
         words += [f"SLURM_CONF={self.conf}"] if self.conf else []
         if self.folder:
@@ -101,10 +100,10 @@ class LocalTransport:
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
-        return run_here(self.programs.around(argv), stdin=stdin, timeout=timeout, host=self.host)
+        return run_locally(self.programs.wrap(argv), stdin=stdin, timeout=timeout, host=self.host)
 
     def terminal(self, argv: Sequence[str]) -> list[str]:
-        return self.programs.around(argv)
+        return self.programs.wrap(argv)
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
         return None
@@ -112,15 +111,15 @@ class LocalTransport:
 
 @dataclass
 class Outage:
-    """The outage of a login node: ssh's message at the last of several failures in a row, which is
+    """The outage of a login node. ssh's message at the last of several failures in a row is
     reported again until the pause is over."""
 
     failures: int = 0
     at: float = float("-inf")
     until: float = float("-inf")
-    said: str = ""
+    message: str = ""
 
-    def note(self, said: str, began: float) -> None:
+    def record_failure(self, message: str, began: float) -> None:
         """Record the failure of a command that ``began`` at a time. All commands that ran when one
         connection broke count as one failure."""
         if began <= self.at:
@@ -128,7 +127,7 @@ class Outage:
         pause = RECONNECT[min(self.failures, len(RECONNECT) - 1)]
         self.failures = self.failures + 1
         self.at = time.monotonic()
-        self.said = said
+        self.message = message
         self.until = self.at + pause
 
     def end(self) -> None:
@@ -136,7 +135,7 @@ class Outage:
         self.failures = 0
         self.at = float("-inf")
         self.until = float("-inf")
-        self.said = ""
+        self.message = ""
 
 
 @dataclass
@@ -155,58 +154,58 @@ class SshTransport:
     ) -> CommandResult:
         began = time.monotonic()
         if began < self.outage.until:
-            raise EngineUnavailable(self.outage.said)
+            raise EngineUnavailable(self.outage.message)
         if not self._sessions.acquire(timeout=timeout):
             raise EngineUnavailable(f"All connections to {self.host} are busy.")
         try:
-            words = ["sh", "-c", BEGIN, "sh", *self.programs.around(argv)]
+            words = ["sh", "-c", WITH_BANNER, "sh", *self.programs.wrap(argv)]
             line = ["ssh", *self.options, self.host, shlex.join(words)]
-            for pause in (*TURNED_AWAY, None):
-                answer = run_here(line, stdin=stdin, timeout=timeout, host=self.host)
-                if pause is None or answer.code != 255 or NOT_BEGUN not in answer.err:
+            for pause in (*RETRY_PAUSES, None):
+                answer = run_locally(line, stdin=stdin, timeout=timeout, host=self.host)
+                if pause is None or answer.code != 255 or NOT_STARTED not in answer.err:
                     break
                 time.sleep(pause)
         finally:
             self._sessions.release()
         if answer.code == 255:
-            said = explained(self.host, answer.err)
-            self.outage.note(said, began)
-            raise EngineUnavailable(said)
+            message = explain_failure(self.host, answer.err)
+            self.outage.record_failure(message, began)
+            raise EngineUnavailable(message)
         self.outage.end()
-        return without_banner(answer)
+        return remove_banner(answer)
 
     def terminal(self, argv: Sequence[str]) -> list[str]:
-        return ["ssh", "-tt", *self.options, self.host, shlex.join(self.programs.around(argv))]
+        return ["ssh", "-tt", *self.options, self.host, shlex.join(self.programs.wrap(argv))]
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
         return ["ssh", *self.options, "-W", f"{host}:{port}", self.host]
 
 
-def without_banner(answer: CommandResult) -> CommandResult:
-    """Remove greetings, which sites print in ``.bashrc`` and before a login, from a command's
-    output."""
-    _, begun, data = answer.data.partition(f"{BANNER_ENDS}\n".encode())
-    _, said_begun, err = answer.err.partition(f"{BANNER_ENDS}\n")
+def remove_banner(answer: CommandResult) -> CommandResult:
+    """Return the result without the greetings that sites print in ``.bashrc`` and before a
+    login."""
+    _, has_banner, data = answer.data.partition(f"{BANNER_ENDS}\n".encode())
+    _, has_error_banner, err = answer.err.partition(f"{BANNER_ENDS}\n")
     return CommandResult(
-        answer.code, data if begun else answer.data, err if said_begun else answer.err
+        answer.code, data if has_banner else answer.data, err if has_error_banner else answer.err
     )
 
 
-def run_here(line: Sequence[str], *, stdin: bytes, timeout: float, host: str) -> CommandResult:
+def run_locally(line: Sequence[str], *, stdin: bytes, timeout: float, host: str) -> CommandResult:
     try:
         done = subprocess.run(
-            line, input=stdin, capture_output=True, timeout=timeout, env=variables()
+            line, input=stdin, capture_output=True, timeout=timeout, env=clean_environment()
         )
     except subprocess.TimeoutExpired as error:
-        said = f"{host} did not answer within {timeout:g} s."
-        raise EngineUnavailable(said) from error
+        message = f"{host} did not answer within {timeout:g} s."
+        raise EngineUnavailable(message) from error
     except OSError as error:
         raise EngineUnavailable(f"{line[0]} cannot be started: {error}.") from error
     return CommandResult(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
 
-def variables() -> Mapping[str, str]:
-    """Our environment variables, without those of a Slurm job in which Trainyard may itself run."""
+def clean_environment() -> Mapping[str, str]:
+    """Return the environment without the variables of a Slurm job, in which Trainyard may run."""
     needed = {"SLURM_CONF"}
     inherited = os.environ.items()
     return {
@@ -219,7 +218,7 @@ def variables() -> Mapping[str, str]:
 
 BROKEN_KEY = "the private key cannot be read; paste it whole, with its first and last line"
 #: Messages of ssh, and advice for each.
-SSH_SAYS = {
+SSH_ADVICE = {
     "Permission denied": "the login node does not accept the key; add the public key to the user's "
     "authorized_keys",
     "Host key verification failed": "the host key of the login node is not the expected one; enter "
@@ -233,11 +232,11 @@ SSH_SAYS = {
 }
 
 
-def explained(host: str, said: str) -> str:
-    """ssh's message with advice in front of it. The frame of a long warning is dropped, so that the
-    lines that name the failure are kept."""
-    advice = next((words for sign, words in SSH_SAYS.items() if sign in said), "")
+def explain_failure(host: str, message: str) -> str:
+    """Return ssh's message with advice in front. The frame of a long warning is left out, so that
+    the lines which name the failure fit."""
+    advice = next((words for sign, words in SSH_ADVICE.items() if sign in message), "")
     text = advice or "the login node cannot be reached"
-    lines = " ".join(line for line in said.splitlines() if not line.startswith("@"))
-    words = " ".join(lines.split())[:MOST_SAID]
+    lines = " ".join(line for line in message.splitlines() if not line.startswith("@"))
+    words = " ".join(lines.split())[:MESSAGE_LENGTH]
     return f"{host}: {text}. ssh: {words or 'no message'}"

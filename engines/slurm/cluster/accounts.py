@@ -1,4 +1,4 @@
-"""The limits that Slurm has for accounts, in words. Pure."""
+"""Describes the limits of Slurm's accounts. Pure."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,24 +15,24 @@ LIMITS = {
 NAMES = {"gres/gpu": "GPUs", "cpu": "CPUs", "mem": "memory", "node": "nodes"}
 
 
-def limits(rows: Iterable[str]) -> dict[str, str]:
-    """The limits of each account in words, from rows such as ``account|grptres|…``. The text is
-    empty for an account without limits."""
+def read_limits(rows: Iterable[str]) -> dict[str, str]:
+    """Return the limits of each account in words, from rows such as ``account|grptres|…``. The text
+    of an account without limits is empty."""
     results: dict[str, str] = {}
     for row in rows:
         account, *values = row.split("|")
         columns = zip(LIMITS.values(), values, strict=False)  # a cut row has fewer values
-        said = [text.format(_readable(value)) for text, value in columns if value]
-        results[account] = "; ".join(said)
+        texts = [text.format(_describe_resources(value)) for text, value in columns if value]
+        results[account] = "; ".join(texts)
     return results
 
 
-def _readable(value: str) -> str:
-    """Resources in words: ``gres/gpu=4,cpu=8`` becomes ``4 GPUs, 8 CPUs``."""
-    return ", ".join(_parts(value))
+def _describe_resources(value: str) -> str:
+    """Return resources in words: ``gres/gpu=4,cpu=8`` becomes ``4 GPUs, 8 CPUs``."""
+    return ", ".join(_resources(value))
 
 
-def _parts(value: str) -> Iterator[str]:
+def _resources(value: str) -> Iterator[str]:
     for part in value.split(","):
         name, _, amount = part.rpartition("=")
         if not name:
@@ -43,12 +43,14 @@ def _parts(value: str) -> Iterator[str]:
             yield f"{amount} {NAMES.get(name, name)}"
 
 
-def qos(rows: Iterable[str]) -> list[str]:
-    """Names of the QOS that our user may use, from rows such as ``account|qos,qos``."""
+def read_qos(rows: Iterable[str]) -> list[str]:
+    """Return the names of the QOS that Trainyard's user may use, from rows such as
+    ``account|qos,qos``."""
     lists = (row.partition("|")[2].split(",") for row in rows)
     return sorted({name for names in lists for name in names if name})
 
 
-def own(rows: Iterable[str]) -> list[str]:
-    """Names of our user's accounts, each once, from rows such as ``account|qos,qos``."""
+def own_accounts(rows: Iterable[str]) -> list[str]:
+    """Return the names of the accounts of Trainyard's user, each once, from rows such as
+    ``account|qos,qos``."""
     return sorted({row.split("|")[0] for row in rows if row.strip("|")})

@@ -1,4 +1,4 @@
-"""Check whether a Slurm cluster has what Trainyard needs."""
+"""Checks whether a Slurm cluster has what Trainyard needs."""
 
 import re
 import time
@@ -10,9 +10,9 @@ from engines.partitions import Partition
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster import accounts
-from engines.slurm.cluster.lines import Report, lines
-from engines.slurm.cluster.partitions import partition_in_sentences
-from engines.slurm.cluster.trial import PROLOGUE, findings
+from engines.slurm.cluster.lines import Report, group_lines
+from engines.slurm.cluster.partitions import describe_partition
+from engines.slurm.cluster.trial import PROLOGUE, try_job
 from engines.slurm.script.site import SlurmSite
 
 SHARED = "Shared directory"
@@ -29,7 +29,7 @@ SETTINGS = (
     *("AccountingStorageType", "DefMemPerCPU", "DefMemPerNode", "EnforcePartLimits"),
     *("JobAcctGatherType", "PrivateData", "SelectTypeParameters"),
 )
-LOOK = r"""
+REPORT = r"""
 echo "user $(id -un)"
 for p in sbatch squeue scancel scontrol srun sacct; do
   command -v $p > /dev/null || echo "lacks $p"
@@ -59,7 +59,7 @@ exit 0
 
 
 @dataclass
-class Checks:
+class ClusterChecks:
     """The checks of one cluster. Each call runs all of them, except for the trial job, whose
     findings are kept for a while."""
 
@@ -68,20 +68,27 @@ class Checks:
     _until: float = 0.0
     _tried: tuple[Finding, ...] = ()
 
-    def findings(self, partitions: Callable[[], Iterable[Partition]]) -> tuple[Finding, ...]:
-        """All findings. ``partitions`` is only called once Slurm is known to answer."""
-        result = files.sh(self.transport, LOOK, self.site.directory)
-        report = lines(files.checked(result, "The login node does not run commands"))
-        there = [*connection(self.transport.host, report), *directory(self.site, report)]
-        there += [*accounting(report), *usage(report), *limits(self.site, report)]
-        there += privacy(self.site, report)
-        if any(it.level in {Level.MISSING, Level.ISSUE} for it in there):
-            return tuple(there)
-        return (*there, *map(partition, partitions()), *self._trial())
+    def run(self, partitions: Callable[[], Iterable[Partition]]) -> tuple[Finding, ...]:
+        """Return all findings. ``partitions`` is only called once Slurm has answered."""
+        result = files.run_program(self.transport, REPORT, self.site.directory)
+        report = group_lines(files.output_of(result, "The login node does not run commands"))
+        findings = [
+            *check_connection(self.transport.host, report),
+            *check_directory(self.site, report),
+        ]
+        findings += [
+            *check_accounting(report),
+            *check_usage(report),
+            *check_limits(self.site, report),
+        ]
+        findings += check_privacy(self.site, report)
+        if any(it.level in {Level.MISSING, Level.ISSUE} for it in findings):
+            return tuple(findings)
+        return (*findings, *map(partition_finding, partitions()), *self._try_job())
 
-    def _trial(self) -> tuple[Finding, ...]:
+    def _try_job(self) -> tuple[Finding, ...]:
         if time.monotonic() > self._until:
-            self._tried = tuple(findings(self.transport, self.site))
+            self._tried = tuple(try_job(self.transport, self.site))
             # A working prologue may always end with an error code, so that is no reason to try
             # again soon.
             levels = (it.level for it in self._tried if it.name != PROLOGUE)
@@ -90,7 +97,7 @@ class Checks:
         return self._tried
 
 
-def connection(host: str, report: Report) -> Iterator[Finding]:
+def check_connection(host: str, report: Report) -> Iterator[Finding]:
     """Findings about the connection: our user, Slurm's programs and version, and whether it
     answers."""
     yield Finding(CONNECTION, SIGNED_IN, Level.OK, f"{report.get('user', ['?'])[0]} on {host}")
@@ -117,27 +124,27 @@ def connection(host: str, report: Report) -> Iterator[Finding]:
     yield Finding(CONNECTION, "slurmctld", Level.OK if up else Level.ISSUE, text)
 
 
-def directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
-    """The finding about whether Trainyard can write to the shared directory."""
-    said = report.get("directory", [""])[0]
-    if said == "yes":
+def check_directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
+    """Yield whether Trainyard can write to the shared directory."""
+    answer = report.get("directory", [""])[0]
+    if answer == "yes":
         yield Finding(SHARED, site.directory, Level.OK, "Trainyard can write there")
     else:
-        text = f"Trainyard cannot write there: {said}. Create it for this user."
+        text = f"Trainyard cannot write there: {answer}. Create it for this user."
         yield Finding(SHARED, site.directory, Level.MISSING, text)
 
 
-def accounting(report: Report) -> Iterator[Finding]:
-    """The finding about whether Slurm keeps ended jobs."""
+def check_accounting(report: Report) -> Iterator[Finding]:
+    """Yield whether Slurm keeps ended jobs."""
     config = config_of(report)
-    kept = "slurmdbd" in config.get("AccountingStorageType", "")
-    if kept and "silent" in report:
+    has_accounting = "slurmdbd" in config.get("AccountingStorageType", "")
+    if has_accounting and "silent" in report:
         text = (
             "slurmdbd does not answer. Jobs run, and Trainyard knows their ends by their files; "
             "what only Slurm knows of ended jobs is missing until it is back."
         )
         yield Finding(ENDED_JOBS, "slurmdbd", Level.WARNING, text)
-    elif kept:
+    elif has_accounting:
         yield Finding(ENDED_JOBS, "slurmdbd", Level.OK, "Slurm keeps ended jobs")
     elif config:
         text = (
@@ -147,8 +154,8 @@ def accounting(report: Report) -> Iterator[Finding]:
         yield Finding(ENDED_JOBS, "slurmdbd", Level.WARNING, text)
 
 
-def usage(report: Report) -> Iterator[Finding]:
-    """Findings about whether Slurm measures what jobs use."""
+def check_usage(report: Report) -> Iterator[Finding]:
+    """Yield whether Slurm measures the usage of jobs."""
     kind = config_of(report).get("JobAcctGatherType", "")
     if kind.endswith("/none") or kind == "(null)":
         text = "JobAcctGatherType is none, so nobody measures what ranks use."
@@ -157,15 +164,19 @@ def usage(report: Report) -> Iterator[Finding]:
         yield Finding(METERING, "sstat", Level.OK, kind)
 
 
-def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
-    """Findings about the limits of the accounts in use. Slurm enforces them in addition to
-    Trainyard's quotas."""
-    bounds = accounts.limits(report.get("limit", ()))
-    yield from _of_people(site, bounds) if site.own_names else _of_ours(site, report, bounds)
+def check_limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
+    """Yield the limits of the accounts in use, which Slurm enforces in addition to Trainyard's
+    quotas."""
+    bounds = accounts.read_limits(report.get("limit", ()))
+    yield from (
+        _check_personal_limits(site, bounds)
+        if site.own_names
+        else _check_own_limits(site, report, bounds)
+    )
     config = config_of(report)
     if (value := config.get("EnforcePartLimits", "")) not in {"", "NO"}:
-        which = "one" if value == "ALL" else "all"
-        text = f"{value}: Slurm refuses jobs beyond the limits of {which} of their partitions"
+        partitions = "one" if value == "ALL" else "all"
+        text = f"{value}: Slurm refuses jobs beyond the limits of {partitions} of their partitions"
         yield Finding(LIMITS, "EnforcePartLimits", Level.OK, text)
     if "MEMORY" in config.get("SelectTypeParameters", "") and not _has_default_memory(config):
         text = (
@@ -180,47 +191,47 @@ def _has_default_memory(config: dict[str, str]) -> bool:
     return any(value not in {"UNLIMITED", "0"} for value in values)
 
 
-def partition(there: Partition) -> Finding:
-    """What jobs may request in a partition. Workloads that request more are refused."""
-    level = Level.WARNING if there.closed else Level.OK
-    return Finding(PARTITIONS, there.name, level, partition_in_sentences(there))
+def partition_finding(partition: Partition) -> Finding:
+    """Return what jobs may request in a partition. Workloads that request more are refused."""
+    level = Level.WARNING if partition.closed else Level.OK
+    return Finding(PARTITIONS, partition.name, level, describe_partition(partition))
 
 
-def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
-    """Limits where people submit jobs under their own names: each person's associations count, not
-    those of our user."""
+def _check_personal_limits(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
+    """Yield limits where people submit jobs under their own names: the associations of each person
+    count, and not those of Trainyard's user."""
     for name in dict.fromkeys(filter(None, (site.account, *site.accounts.values()))):
         if bounds and name not in bounds:
             text = "Slurm has no such account, or tells Trainyard's user nothing of it."
             yield Finding(LIMITS, f"Account {name}", Level.ISSUE, text)
         else:
-            said = bounds.get(name, "") or "No limits"
-            text = f"{said}. Each person needs an association with it."
+            limits = bounds.get(name, "") or "No limits"
+            text = f"{limits}. Each person needs an association with it."
             yield Finding(LIMITS, f"Account {name}", Level.OK, text)
 
 
-def _of_ours(site: SlurmSite, report: Report, bounds: dict[str, str]) -> Iterator[Finding]:
+def _check_own_limits(site: SlurmSite, report: Report, bounds: dict[str, str]) -> Iterator[Finding]:
     associations = report.get("own", ())
-    own = accounts.own(associations)
-    qos = accounts.qos(associations)
-    without = f"Trainyard's user has no association with it, only with {', '.join(own)}."
-    if site.account and own and site.account not in own:
+    names = accounts.own_accounts(associations)
+    qos = accounts.read_qos(associations)
+    without = f"Trainyard's user has no association with it, only with {', '.join(names)}."
+    if site.account and names and site.account not in names:
         yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, without)
     for project, name in site.accounts.items():
-        if own and name not in own:
+        if names and name not in names:
             text = f"The project {project} cannot run here. {without}"
             yield Finding(LIMITS, f"Account {name}", Level.ISSUE, text)
-    for name in own:
+    for name in names:
         projects = [project for project, its in site.accounts.items() if its == name]
-        said = [bounds.get(name, "") or "No limits", *(f"for {it}" for it in projects)]
-        yield Finding(LIMITS, f"Account {name}", Level.OK, "; ".join(said))
+        texts = [bounds.get(name, "") or "No limits", *(f"for {it}" for it in projects)]
+        yield Finding(LIMITS, f"Account {name}", Level.OK, "; ".join(texts))
     if qos:
         text = f"{', '.join(qos)}. A workload's priority is the QOS of that name."
         yield Finding(LIMITS, "QOS", Level.OK, text)
 
 
-def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
-    """Findings about private data: if jobs are people's own, our user must be able to see them."""
+def check_privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
+    """Yield whether Trainyard's user sees the jobs of people, if jobs run under their names."""
     hidden = config_of(report).get("PrivateData", "")
     if "jobs" not in hidden.split(","):
         return
@@ -236,6 +247,6 @@ def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
 
 
 def config_of(report: Report) -> dict[str, str]:
-    """Slurm's settings, from a report."""
+    """Return Slurm's settings, from a report."""
     rows = (line.partition("=") for line in report.get("config", ()))
     return {name.strip(): value.strip() for name, sign, value in rows if sign}

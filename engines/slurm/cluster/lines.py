@@ -1,11 +1,11 @@
-"""Reports of small programs on the cluster: each line starts with a word that says what it is
-about."""
+"""Parses reports of small programs on the cluster. The first word of each line names its
+subject."""
 
 Report = dict[str, list[str]]
 
 
-def lines(text: str) -> Report:
-    """The rest of each line, grouped by first word."""
+def group_lines(text: str) -> Report:
+    """Return the rest of each line, grouped by its first word."""
     report: Report = {}
     for line in text.splitlines():
         key, _, rest = line.partition(" ")

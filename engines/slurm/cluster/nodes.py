@@ -1,4 +1,4 @@
-"""Nodes as ``scontrol show node --oneliner`` prints them. Pure."""
+"""Parses the nodes in the output of ``scontrol show node --oneliner``. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -11,23 +11,33 @@ from spec.parts.scheduling import NODE_TYPE
 FIELD = re.compile(r"(?:^| )([A-Z][A-Za-z_:/]*)=")
 GPU = re.compile(r"gpu(?::([A-Za-z][^:,(]*))?:(\d+)")
 MIB = 1024 * 1024
-AWAY = ("DOWN", "DRAIN", "FAIL", "NOT_RESPONDING", "UNKNOWN", "POWER", "MAINT", "REBOOT", "INVAL")
+UNAVAILABLE = (
+    "DOWN",
+    "DRAIN",
+    "FAIL",
+    "NOT_RESPONDING",
+    "UNKNOWN",
+    "POWER",
+    "MAINT",
+    "REBOOT",
+    "INVAL",
+)
 
 
-def fields(line: str) -> dict[str, str]:
-    """The ``Key=value`` pairs of a line. Values may contain spaces."""
+def parse_fields(line: str) -> dict[str, str]:
+    """Return the ``Key=value`` pairs of a line. Values may contain spaces."""
     _, *parts = FIELD.split(line)
     return {key: value.strip() for key, value in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def nodes(text: str, at: datetime | None = None) -> tuple[NodeInfo, ...]:
-    """The nodes in the output of ``scontrol``. ``at`` is when it was printed."""
-    return tuple(_nodes(text, at))
+def parse_nodes(text: str, at: datetime | None = None) -> tuple[NodeInfo, ...]:
+    """Return the nodes in the output of ``scontrol``, which was printed ``at`` this time."""
+    return tuple(_iterate_nodes(text, at))
 
 
-def _nodes(text: str, at: datetime | None) -> Iterator[NodeInfo]:
+def _iterate_nodes(text: str, at: datetime | None) -> Iterator[NodeInfo]:
     for line in text.splitlines():
-        report = fields(line)
+        report = parse_fields(line)
         if "NodeName" in report:
             yield _node(report, at)
 
@@ -35,14 +45,14 @@ def _nodes(text: str, at: datetime | None) -> Iterator[NodeInfo]:
 def _node(report: dict[str, str], at: datetime | None) -> NodeInfo:
     state = report.get("State", "")
     reason = report.get("Reason", "")
-    ready = not any(sign in state.upper() for sign in AWAY) and not state.endswith("*")
+    ready = not any(sign in state.upper() for sign in UNAVAILABLE) and not state.endswith("*")
     gpus = _gpus(report.get("Gres", ""))
     features = _list(report.get("ActiveFeatures", ""))
     labels = {f"{PARTITION}{name}": "" for name in _list(report.get("Partitions", ""))}
     labels |= {f"{FEATURE}{name}": "" for name in features}
     if features:
         labels[NODE_TYPE] = features[0]
-    taken = dict(it.split("=", 1) for it in _list(report.get("AllocTRES", "")) if "=" in it)
+    allocated = dict(it.split("=", 1) for it in _list(report.get("AllocTRES", "")) if "=" in it)
     return NodeInfo(
         name=report["NodeName"],
         cpu=float(report.get("CPUEfctv") or report.get("CPUTot") or 1),
@@ -55,7 +65,7 @@ def _node(report: dict[str, str], at: datetime | None) -> NodeInfo:
         allocated=Allocation(
             float(report.get("CPUAlloc", "0")),
             int(report.get("AllocMem", "0")) * MIB,
-            float(taken.get("gres/gpu", "0")),
+            float(allocated.get("gres/gpu", "0")),
         ),
         counted_at=at,
     )

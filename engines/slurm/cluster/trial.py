@@ -1,5 +1,5 @@
-"""Run a trial job of one task, to find out what a node has: the shared directory, Python, PyTorch,
-containers."""
+"""Runs a trial job of one task, which looks for the shared directory, Python, PyTorch and
+containers on a node."""
 
 import time
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from engines.findings import METERING, PERMISSIONS, Finding, Level
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
-from engines.slurm.cluster.discovery import containers
-from engines.slurm.cluster.lines import Report, lines
+from engines.slurm.cluster.discovery import find_container_program
+from engines.slurm.cluster.lines import Report, group_lines
 from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 
 NODES = "Nodes"
@@ -18,12 +18,12 @@ NAME = "trainyard-test"
 PATIENCE = 15.0  # seconds to wait for the job, which may be queued on a busy cluster
 UNKNOWN = "Not known yet: importing it takes long"
 GLANCE_SECONDS = 0.5
-SHOWN = 300  # characters shown of a prologue's output
+OUTPUT_LENGTH = 300  # characters shown of a prologue's output
 UNFINISHED = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING"}
 
 # Submits the job and prints its folder and id. $1 directory, $2 partition, $3 account, $4 name; the
 # prologue is the standard input.
-TRIAL = r"""
+SUBMIT_TRIAL = r"""
 cd "$1" && folder=$(mktemp -d trial.XXXXXX) && cd "$folder" && cat > prologue.sh || exit 4
 cat > job.sh <<'END'
 #!/bin/bash
@@ -54,7 +54,7 @@ id=$(env -i PATH="$PATH" HOME="$HOME" USER="$USER" ${SLURM_CONF:+SLURM_CONF="$SL
   { cd "$1" && rm -rf "$folder"; exit 3; }
 echo "$folder ${id%%;*}"
 """
-TRIED = r"""
+READ_TRIAL = r"""
 cd "$1/$2" 2>/dev/null || exit 0
 echo "state $(squeue --noheader --jobs="$3" --states=all --format='%T %r' 2>/dev/null)"
 [ -e seen ] && cat seen
@@ -64,51 +64,53 @@ echo "state $(squeue --noheader --jobs="$3" --states=all --format='%T %r' 2>/dev
 cat prologue.log prologue.err 2> /dev/null | tail -c 2000 | sed 's/^/told /'
 exit 0
 """
-DONE = r"""
+REMOVE_TRIAL = r"""
 scancel --name="$4" "$3" 2>/dev/null
 cd "$1" && rm -rf "./$2"
 exit 0
 """
 
 
-def findings(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
-    """Run the trial job, wait for it, and yield what it shows."""
+def try_job(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
+    """Run the trial job, wait for it, and yield findings about its node."""
     prologue = site.prologue.replace("\r\n", "\n") + "\n"
     words = site.directory, site.partition, site.account, NAME
-    result = files.sh(transport, TRIAL, *words, stdin=prologue.encode())
+    result = files.run_program(transport, SUBMIT_TRIAL, *words, stdin=prologue.encode())
     if result.code:
-        said = result.said.replace("sbatch: error: ", "")
-        text = f"Slurm refuses a job of one task: {said}. Check account and partition."
+        message = result.message.replace("sbatch: error: ", "")
+        text = f"Slurm refuses a job of one task: {message}. Check account and partition."
         yield Finding(PERMISSIONS, "Jobs", Level.MISSING, text)
         return
     folder, job = result.out.split()[:2]
     yield Finding(PERMISSIONS, "Jobs", Level.OK, f"Job {job} was accepted")
     try:
-        report = _wait(transport, site, folder, job)
+        report = _wait_for_report(transport, site, folder, job)
     finally:
-        files.sh(transport, DONE, site.directory, folder, job, NAME)
-    wanted = site.containers or containers(transport)
-    yield from _seen(site, report, job, wanted)
+        files.run_program(transport, REMOVE_TRIAL, site.directory, folder, job, NAME)
+    program = site.containers or find_container_program(transport)
+    yield from _node_findings(site, report, job, program)
 
 
-def _wait(transport: Transport, site: SlurmSite, folder: str, job: str) -> Report:
+def _wait_for_report(transport: Transport, site: SlurmSite, folder: str, job: str) -> Report:
     deadline = time.monotonic() + PATIENCE
     while True:
-        result = files.sh(transport, TRIED, site.directory, folder, job)
-        report = lines(files.checked(result, "squeue"))
+        result = files.run_program(transport, READ_TRIAL, site.directory, folder, job)
+        report = group_lines(files.output_of(result, "squeue"))
         state = report.get("state", [""])[0].split(" ")[0]
         if "torch" in report or state not in UNFINISHED or time.monotonic() > deadline:
             return report
         time.sleep(GLANCE_SECONDS)
 
 
-def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Finding]:
+def _node_findings(
+    site: SlurmSite, report: Report, job: str, container_program: str
+) -> Iterator[Finding]:
     if "node" not in report:
-        yield _silent(site, report, job)
+        yield _failed_trial(site, report, job)
         return
     node = report["node"][0]
     yield Finding(NODES, "Shared directory", Level.OK, f"{node} reads and writes it")
-    yield from _prologue(report, node)
+    yield from _prologue_findings(report, node)
     for program in report.get("lacks", ()):
         if program == "sstat":
             if site.own_names:
@@ -117,9 +119,11 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
             continue
         text = f"{program} is not found on {node}. The scripts of jobs need it there."
         yield Finding(NODES, program, Level.MISSING, text)
-    yield _fetcher("Git", "git version", "repository", report.get("git", [""])[0], node)
-    yield _fetcher("AWS command line", "aws-cli/", "bucket", report.get("aws", [""])[0], node)
-    yield image_starter(wanted, report.get("container", []), node)
+    yield _fetcher_finding("Git", "git version", "repository", report.get("git", [""])[0], node)
+    yield _fetcher_finding(
+        "AWS command line", "aws-cli/", "bucket", report.get("aws", [""])[0], node
+    )
+    yield container_finding(container_program, report.get("container", []), node)
     python = report.get("python", [""])[0]
     if not python:
         text = f"No Python on {node}. Name one in the prologue, such as: module load python"
@@ -133,66 +137,69 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
         yield Finding(NODES, "PyTorch", Level.WARNING, text)
 
 
-def _prologue(report: Report, node: str) -> Iterator[Finding]:
-    """A finding if the prologue fails. Ranks run even if it does, so only the trial job reports it.
-    Its exit code alone is no sign: a working one may end with a test that is false."""
+def _prologue_findings(report: Report, node: str) -> Iterator[Finding]:
+    """Yield a finding if the prologue fails. Ranks run even then, so only the trial job reports it.
+    Its exit code alone proves nothing, because a working prologue may end with a test that is
+    false."""
     code = report.get("ended", ["0"])[0]
     if code != "0" and ("complains" in report or not report.get("python", [""])[0]):
-        said = f": {words}" if (words := _told(report)) else " and said nothing."
-        text = f"The prologue ended with exit code {code} on {node}{said}"
+        ending = f": {words}" if (words := _prologue_output(report)) else " and said nothing."
+        text = f"The prologue ended with exit code {code} on {node}{ending}"
         yield Finding(NODES, PROLOGUE, Level.WARNING, text)
 
 
-def _told(report: Report) -> str:
-    """The end of the prologue's output, from the beginning of a word."""
-    said = " ".join(report.get("told", ()))
-    return said if len(said) <= SHOWN else f"… {said[-SHOWN:].partition(' ')[2]}"
+def _prologue_output(report: Report) -> str:
+    """Return the end of the prologue's output, from the beginning of a word."""
+    output = " ".join(report.get("told", ()))
+    return (
+        output if len(output) <= OUTPUT_LENGTH else f"… {output[-OUTPUT_LENGTH:].partition(' ')[2]}"
+    )
 
 
-def _fetcher(name: str, prefix: str, source: str, version: str, node: str) -> Finding:
-    """The finding about a program that fetches data sources; what it prints as its version starts
-    with ``prefix``."""
+def _fetcher_finding(name: str, prefix: str, source: str, version: str, node: str) -> Finding:
+    """Return the finding about a program that fetches data sources. Its version starts with
+    ``prefix``."""
     if version.startswith(prefix):
         return Finding(NODES, name, Level.OK, version.removeprefix(prefix).strip())
     text = f"No {name} on {node}, so no {source} can be fetched. The prologue can load a module."
     return Finding(NODES, name, Level.WARNING, text)
 
 
-def image_starter(wanted: str, there: list[str], node: str) -> Finding:
-    """The finding about containers. ``wanted`` is the program that should start images, ``there``
-    what the node has: names, or names with versions."""
-    if wanted == NO_CONTAINERS:
+def container_finding(program: str, available: list[str], node: str) -> Finding:
+    """Return the finding about containers. ``program`` should start images; ``available`` has the
+    programs of the node, some with their versions."""
+    if program == NO_CONTAINERS:
         text = "Turned off: the images of workloads are not used"
         return Finding(NODES, CONTAINERS, Level.OK, text)
-    own = next((it for it in there if it.startswith(wanted)), "") if wanted else ""
-    if own:
-        text = f"{own} on {node} starts the images of workloads"
+    found = next((it for it in available if it.startswith(program)), "") if program else ""
+    if found:
+        text = f"{found} on {node} starts the images of workloads"
         return Finding(NODES, CONTAINERS, Level.OK, text)
-    if wanted:
+    if program:
         text = (
-            f"{wanted} is not found on {node}, and the images of workloads are started by it. "
+            f"{program} is not found on {node}, and the images of workloads are started by it. "
             "The prologue can load it as a module, or choose something else under Containers."
         )
         return Finding(NODES, CONTAINERS, Level.ISSUE, text)
-    if there:
+    if available:
         text = (
-            f"{there[0]} is on {node}, but not on the login node, so the images of workloads are "
-            "not used. Choose it under Containers."
+            f"{available[0]} is on {node}, but not on the login node, so the images of workloads "
+            "are not used. Choose it under Containers."
         )
         return Finding(NODES, CONTAINERS, Level.WARNING, text)
     text = f"Neither pyxis nor apptainer on {node}: the images of workloads are not used"
     return Finding(NODES, CONTAINERS, Level.OK, text)
 
 
-def _silent(site: SlurmSite, report: Report, job: str) -> Finding:
+def _failed_trial(site: SlurmSite, report: Report, job: str) -> Finding:
     state, _, reason = report.get("state", [""])[0].partition(" ")
     if state in UNFINISHED:
         text = f"The test job {job} waited too long ({reason}), so no node was tested."
         return Finding(NODES, "Test job", Level.WARNING, text)
-    said = " ".join(filter(None, (*report.get("said", ()), _told(report)))) or state
+    message = " ".join(filter(None, (*report.get("said", ()), _prologue_output(report)))) or state
     text = (
-        f"The test job {job} ended as {state} and wrote nothing to {site.directory}: {said}. The "
-        "directory must be the same on login node and nodes, this user must have a home there, and "
-        "the prologue must not end the shell."
+        f"The test job {job} ended as {state} and wrote nothing to {site.directory}: {message}. "
+        "The directory must be the same on login node and nodes, this user must have a home there, "
+        "and the prologue must not end the shell."
     )
     return Finding(NODES, "Shared directory", Level.MISSING, text)

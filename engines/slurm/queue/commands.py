@@ -123,7 +123,7 @@ def answered(answer: CommandResult, program: str) -> str:
     """The output of a program. Raises ``EngineUnavailable`` if it failed: an error must never look
     like an empty queue."""
     if answer.code:
-        raise EngineUnavailable(f"{program}: {answer.said or f'exit code {answer.code}'}")
+        raise EngineUnavailable(f"{program}: {answer.message or f'exit code {answer.code}'}")
     return answer.out
 
 

@@ -1,8 +1,8 @@
-"""Run a batch script unchanged, with what Trainyard needs around it. Pure.
+"""Runs a batch script unchanged, with what Trainyard needs around it. Pure.
 
-Slurm reads the script's own ``#SBATCH`` lines and then ours, which win where both set an option.
-The run is claimed, stopped and ended as for any other job; only that the script is started instead
-of ranks. Variables that ``srun`` reads make each task print to its own file.
+Slurm reads the ``#SBATCH`` lines of the script and then Trainyard's, which override them. The run
+is claimed, stopped and ended as every other run, but the script is started instead of ranks.
+Variables that ``srun`` reads make each task print to its own file.
 """
 
 import shlex
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
-from engines.slurm.script.rank.variables import defaults, own
-from engines.slurm.script.shape import script_of
+from engines.slurm.script.rank.variables import platform_variables, user_variables
+from engines.slurm.script.shape import batch_script
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
 from spec.imports.sbatch import BATCH_SCRIPT, import_script
@@ -22,8 +22,8 @@ from spec.workload import WorkloadSpec
 SCRIPT = "script.sh"
 START = "start.sh"
 #: Options that Trainyard always sets, and those that it sets only if the script does not.
-OURS = {"job-name", "comment", "chdir", "output", "open-mode"}
-UNSAID = {"partition", "account", "qos", "constraint", "requeue", "export"}
+ALWAYS_SET = {"job-name", "comment", "chdir", "output", "open-mode"}
+SET_IF_MISSING = {"partition", "account", "qos", "constraint", "requeue", "export"}
 #: Variables of the platform whose values a script could not know.
 PLATFORM = ("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID", "JOB_UUID")
 
@@ -31,50 +31,55 @@ PLATFORM = ("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID
 STEP = 'step() { exec bash "$RUN/start.sh"; }\n'
 
 
-def asked(launch: Launch) -> str:
-    """The script's own ``#SBATCH`` lines, unchanged."""
-    return "".join(f"{line}\n" for line in written.directive_lines(script_of(launch.spec)))
+def directive_text(launch: Launch) -> str:
+    """Return the ``#SBATCH`` lines of the script, unchanged."""
+    return "".join(f"{line}\n" for line in written.directive_lines(batch_script(launch.spec)))
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
-    """Trainyard's options, which come after the script's own lines."""
-    said = {it.name for it in written.parse_directives(script_of(launch.spec))}
-    if "no-requeue" in said:
-        said.add("requeue")
+    """Yield Trainyard's options, which follow the lines of the script."""
+    names = {it.name for it in written.parse_directives(batch_script(launch.spec))}
+    if "no-requeue" in names:
+        names.add("requeue")
     for name, value in directives.options(launch, site):
-        if name in OURS or (name in UNSAID and name not in said):
+        if name in ALWAYS_SET or (name in SET_IF_MISSING and name not in names):
             yield name, value
-        if name == "output" and "error" in said:
+        if name == "output" and "error" in names:
             yield "error", value
 
 
-def start(launch: Launch, site: SlurmSite, text: str) -> str:
-    """The start script, which sets up the script's surroundings and then runs it."""
-    said = {it.name: it.value for it in written.parse_directives(script_of(launch.spec))}
+def start_script(launch: Launch, site: SlurmSite, text: str) -> str:
+    """Return the start script, which sets variables for the script and then runs it."""
+    values_by_name = {
+        it.name: it.value for it in written.parse_directives(batch_script(launch.spec))
+    }
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     values = {
         "BELL": folder.bell,  # tasks may not get it, because of --export
-        "NAME": said.get("job-name", "script"),
+        "NAME": values_by_name.get("job-name", "script"),
         "OWN": f"{folder.path}/ranks/0",
-        "PLACE": said.get("chdir") or ".",
+        "PLACE": values_by_name.get("chdir") or ".",
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()) + text
 
 
-def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
-    """The file that sets the variables for a batch script. With ``shown`` secrets are masked."""
-    platform = defaults(launch, site)
+def environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
+    """Return the file that sets the variables for a batch script. With ``masked``, it contains no
+    secrets."""
+    platform = platform_variables(launch, site)
     lines = [f"export {name}={platform[name]}" for name in PLATFORM]
     pod = launch.spec.pods[0]
-    lines += [f"export {name}={value}" for name, value in own(launch, site, pod, shown=shown)]
+    lines += [
+        f"export {name}={value}" for name, value in user_variables(launch, site, pod, masked=masked)
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
-    """Problems where the spec contradicts the script, and where the script cannot run here."""
-    if not script_of(spec):
+    """Yield problems if the spec contradicts the script, or if the script cannot run here."""
+    if not batch_script(spec):
         return
-    script = import_script(script_of(spec), unchanged=True)
+    script = import_script(batch_script(spec), unchanged=True)
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")
@@ -82,7 +87,7 @@ def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     if tasks != spec.num_pods:
         text = f"the batch script asks for {tasks} tasks, which are the ranks"
         yield Problem(("numWorkers",), text)
-    for path, given in (("setup", spec.setup), ("worker.args", spec.worker.args)):
-        if given:
+    for path, value in (("setup", spec.setup), ("worker.args", spec.worker.args)):
+        if value:
             text = "a batch script runs as it stands; leave it out, or write it into the script"
             yield Problem(parse_path(path), text)

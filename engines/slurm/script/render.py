@@ -1,4 +1,4 @@
-"""Render the files of a run from its launch. Pure, and also used to preview unsaved drafts."""
+"""Renders the files of a run from its launch. Pure, because it also previews unsaved drafts."""
 
 import shlex
 from collections.abc import Callable, Iterator
@@ -8,32 +8,37 @@ from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import as_written, directives, sources
 from engines.slurm.script.rank import containers
-from engines.slurm.script.rank.variables import defaults, known_names, meeting, own
-from engines.slurm.script.rank.words import line, word
-from engines.slurm.script.shape import Tasks, has_launcher, script_of, tasks_of
+from engines.slurm.script.rank.variables import (
+    known_names,
+    platform_variables,
+    rendezvous_variables,
+    user_variables,
+)
+from engines.slurm.script.rank.words import quote_line, quote_word
+from engines.slurm.script.shape import Tasks, batch_script, group_tasks, has_launcher
 from engines.slurm.script.site import SlurmSite
-from engines.slurm.steps import COLUMNS, EVERY
+from engines.slurm.steps import COLUMNS, SAMPLE_SECONDS
 from spec.workload import Pod, WorkloadSpec
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 BATCH = "batch.sh"
 RANK = "rank.sh"
 ENVIRONMENT = "environment.sh"
 SETUP = "setup.sh"
-OF_ONE_RANK = ("RANK", "LOCAL_RANK", "POD_NAME", "POD_INDEX", "NODE_NAME")
+RANK_VARIABLES = ("RANK", "LOCAL_RANK", "POD_NAME", "POD_INDEX", "NODE_NAME")
 SHEBANG = "#!/bin/bash\n"
 
 
-def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, str]:
-    """The files of a run by name. With ``shown`` they are for people, without secrets."""
-    if script := script_of(launch.spec):
-        return _as_written(launch, site, script, shown=shown)
+def render_files(launch: Launch, site: SlurmSite, *, masked: bool = False) -> dict[str, str]:
+    """Return the files of a run by name. With ``masked``, they contain no secrets."""
+    if script := batch_script(launch.spec):
+        return _render_as_written(launch, site, script, masked=masked)
     return {
-        BATCH: batch(launch, site),
-        RANK: rank(launch, site),
-        ENVIRONMENT: environment(launch, site, shown=shown),
-        **({SETUP: setup(launch, site)} if launch.spec.setup else {}),
-        **sources.files(launch, site, shown=shown),
+        BATCH: render_batch(launch, site),
+        RANK: render_rank(launch, site),
+        ENVIRONMENT: render_environment(launch, site, masked=masked),
+        **({SETUP: render_setup(launch, site)} if launch.spec.setup else {}),
+        **sources.fetch_files(launch, site, masked=masked),
     }
 
 
@@ -42,62 +47,62 @@ def is_secret(name: str) -> bool:
     return name == ENVIRONMENT or name.startswith(f"{sources.KEYS}/")
 
 
-def batch(launch: Launch, site: SlurmSite) -> str:
-    """The batch script for Slurm."""
+def render_batch(launch: Launch, site: SlurmSite) -> str:
+    """Return the batch script for Slurm."""
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     spec = launch.spec
-    own = as_written if script_of(spec) else directives
-    asked = "".join(_directive(*option) for option in own.options(launch, site))
+    options_of = as_written if batch_script(spec) else directives
+    directive_lines = "".join(_directive(*option) for option in options_of.options(launch, site))
     values = {
         "RUN": folder.run(launch.run),
         "BELL": folder.bell,
         "GRACE": spec.termination_grace_period_seconds,
         "BACKOFF_LIMIT": spec.backoff_limit,
-        "TIME_LIMIT": "" if script_of(spec) else directives.left(launch) or "",
+        "TIME_LIMIT": "" if batch_script(spec) else directives.seconds_left(launch) or "",
     }
-    said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
-    asked = as_written.asked(launch) + asked
-    step = _step_of_script() if script_of(spec) else _steps(launch, site)
-    bring = _text("bring.sh") if sources.sources(launch) else ""
-    sample = _sample() if site.own_names else ""
-    more = step + bring + sample + _text("batch.sh")
-    return SHEBANG + asked + "\n" + said + "export BELL\n" + more
+    assignments = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
+    directive_lines = as_written.directive_text(launch) + directive_lines
+    step = _step_of_script() if batch_script(spec) else _step_functions(launch, site)
+    bring = _read("bring.sh") if sources.fetched_sources(launch) else ""
+    sample = _usage_functions() if site.own_names else ""
+    functions = step + bring + sample + _read("batch.sh")
+    return SHEBANG + directive_lines + "\n" + assignments + "export BELL\n" + functions
 
 
 def _step_of_script() -> str:
-    return as_written.STEP + _text("signals.sh")
+    return as_written.STEP + _read("signals.sh")
 
 
-def _sample() -> str:
-    return _text("usage.sh").replace("COLUMNS", COLUMNS).replace("EVERY", f"{EVERY:g}")
+def _usage_functions() -> str:
+    return _read("usage.sh").replace("COLUMNS", COLUMNS).replace("EVERY", f"{SAMPLE_SECONDS:g}")
 
 
 def _directive(name: str, value: str) -> str:
     if name == directives.HETJOB:
         return f"#SBATCH {name}\n"
-    return f"#SBATCH --{name}={_quoted(value)}\n" if value else f"#SBATCH --{name}\n"
+    return f"#SBATCH --{name}={_quote(value)}\n" if value else f"#SBATCH --{name}\n"
 
 
-def _steps(launch: Launch, site: SlurmSite) -> str:
-    """Shell functions that start the ranks as tasks, or the launcher, which starts them itself.
-    They use ``exec`` so that signals to the background process reach ``srun``."""
+def _step_functions(launch: Launch, site: SlurmSite) -> str:
+    """Return shell functions that start the ranks as tasks, or the launcher, which starts the
+    ranks. They use ``exec`` so that signals to the background process reach ``srun``."""
     spec = launch.spec
-    words = _srun(spec, directives.of_step)
+    words = _srun_line(spec, directives.step_options)
     if has_launcher(spec):
         slots = f"SLOTS={spec.slots_per_worker}\n"
-        return f"tasks() {{ exec {words}; }}\n{slots}{_text('launcher.sh')}"
-    inside = _srun(
-        spec, lambda it: [*directives.of_step(it), *containers.of_step(launch, site, it)]
+        return f"tasks() {{ exec {words}; }}\n{slots}{_read('launcher.sh')}"
+    inside = _srun_line(
+        spec, lambda it: [*directives.step_options(it), *containers.step_options(launch, site, it)]
     )
     if not _is_addressed(spec):
         return f"step() {{ exec {inside}; }}\n"
     bare = 'step "$@"' if inside == words else f"exec {words}"
-    return f"step() {{ exec {inside}; }}\nbare() {{ {bare}; }}\n{_text('addresses.sh')}"
+    return f"step() {{ exec {inside}; }}\nbare() {{ {bare}; }}\n{_read('addresses.sh')}"
 
 
-def _srun(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str:
-    """A command line of ``srun`` that runs the tasks of all parts of the job as one step."""
-    parts = [options(tasks) for tasks in tasks_of(spec)]
+def _srun_line(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str:
+    """Return a command line of ``srun`` that runs the tasks of all parts of the job as one step."""
+    parts = [options(tasks) for tasks in group_tasks(spec)]
     if len(parts) > 1:
         parts = [[f"--het-group={group}", *words] for group, words in enumerate(parts)]
     return "srun " + " : ".join(f'{shlex.join(part)} "$@"' for part in parts)
@@ -105,85 +110,91 @@ def _srun(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str:
 
 def _is_addressed(spec: WorkloadSpec) -> bool:
     """Whether each rank needs the addresses of all ranks."""
-    return "TF_CONFIG" in meeting(spec)
+    return "TF_CONFIG" in rendezvous_variables(spec)
 
 
-def _as_written(launch: Launch, site: SlurmSite, script: str, *, shown: bool) -> dict[str, str]:
+def _render_as_written(
+    launch: Launch, site: SlurmSite, script: str, *, masked: bool
+) -> dict[str, str]:
     def around(name: str) -> str:
-        return SHEBANG + as_written.start(launch, site, _text(name))
+        return SHEBANG + as_written.start_script(launch, site, _read(name))
 
     return {
-        BATCH: batch(launch, site),
+        BATCH: render_batch(launch, site),
         as_written.SCRIPT: script,
         as_written.START: around("start.sh"),
         RANK: around("task.sh"),
-        ENVIRONMENT: as_written.environment(launch, site, shown=shown),
-        **sources.files(launch, site, shown=shown),
+        ENVIRONMENT: as_written.environment(launch, site, masked=masked),
+        **sources.fetch_files(launch, site, masked=masked),
     }
 
 
-def rank(launch: Launch, site: SlurmSite) -> str:
-    """The script of each rank, which runs prologue and command and writes its output to a file."""
-    commands = _cases(launch, lambda pod: _command(launch, site, pod))
+def render_rank(launch: Launch, site: SlurmSite) -> str:
+    """Return the script of each rank, which runs prologue and command, and writes their output to a
+    file."""
+    commands = _by_role(launch, lambda pod: _command(launch, site, pod))
     prologue = site.prologue.replace("\r\n", "\n").strip()
-    if containers.is_inside(launch, site):
+    if containers.runs_in_image(launch, site):
         prologue = ""
     return "".join(
         [
             SHEBANG,
             "# Each task of the job is a rank, and runs this.\n",
-            _text("rank.sh"),
+            _read("rank.sh"),
             _pod_name(launch),
-            _text("tensorflow.sh") if _is_addressed(launch.spec) else "",
+            _read("tensorflow.sh") if _is_addressed(launch.spec) else "",
             f". ./{ENVIRONMENT}\n",
             f"# What the administrators of the cluster want to be run first.\n{prologue}\n"
             if prologue
             else "",
             commands,
-            _text("tail.sh"),
+            _read("tail.sh"),
         ]
     )
 
 
-def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
-    """The file that sets the variables. They may be secrets, so only the owner can read it, and it
-    is removed at the end."""
-    platform = defaults(launch, site)
-    met = meeting(launch.spec)
+def render_environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
+    """Return the file that sets the variables. They may be secrets, so only its owner can read it,
+    and it is removed at the end."""
+    platform = platform_variables(launch, site)
+    rendezvous = rendezvous_variables(launch.spec)
     first = "".join(f"export {name}={value}\n" for name, value in platform.items())
-    users = _cases(
+    users = _by_role(
         launch,
         lambda pod: [
-            f"export {name}={value}" for name, value in own(launch, site, pod, shown=shown)
+            f"export {name}={value}"
+            for name, value in user_variables(launch, site, pod, masked=masked)
         ],
     )
-    last = "".join(f"export {name}={value}\n" for name, value in met.items())
+    last = "".join(f"export {name}={value}\n" for name, value in rendezvous.items())
     return first + users + last
 
 
-def setup(launch: Launch, site: SlurmSite) -> str:
-    return sources.placed("\n".join([*launch.spec.setup, ""]), launch, site)
+def render_setup(launch: Launch, site: SlurmSite) -> str:
+    return sources.replace_paths("\n".join([*launch.spec.setup, ""]), launch, site)
 
 
 def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
     replica = pod.replica
     names = known_names(launch, pod)
-    given = (sources.placed(it or "", launch, site) for it in (replica.command, replica.args))
-    words = " ".join(line(each, names) for each in given if each)
+    texts = (
+        sources.replace_paths(it or "", launch, site) for it in (replica.command, replica.args)
+    )
+    words = " ".join(quote_line(each, names) for each in texts if each)
     own_folder = f"{SharedFolder(site.directory, launch.handle.workload_id).path}/ranks"
-    place = sources.placed(replica.working_dir or "", launch, site)
-    work = word(place) if place else f'{word(own_folder)}/"$RANK"'
+    folder = sources.replace_paths(replica.working_dir or "", launch, site)
+    work = quote_word(folder) if folder else f'{quote_word(own_folder)}/"$RANK"'
     home = ['export HOME="$WORK"'] if replica.create_home_dir else []
-    image = containers.before(launch, site, pod)
+    image = containers.image_prefix(launch, site, pod)
     home += [f"in_image=({image})"] if image else []
-    making = [] if place else ['mkdir -p "$WORK"']
+    create_folder = [] if folder else ['mkdir -p "$WORK"']
     # Programs that a launcher starts get their ranks from MPI.
-    bare = f"unset {' '.join(OF_ONE_RANK)}; " if has_launcher(launch.spec) else ""
-    return [f"WORK={work}", *making, *home, f'program() {{ {bare}exec "$@" {words}; }}']
+    bare = f"unset {' '.join(RANK_VARIABLES)}; " if has_launcher(launch.spec) else ""
+    return [f"WORK={work}", *create_folder, *home, f'program() {{ {bare}exec "$@" {words}; }}']
 
 
 def _pod_name(launch: Launch) -> str:
-    name = word(launch.handle.name)
+    name = quote_word(launch.handle.name)
     if not launch.spec.has_master:
         return f'export POD_NAME={name}-worker-"$RANK"\n'
     return (
@@ -192,29 +203,29 @@ def _pod_name(launch: Launch) -> str:
     )
 
 
-def _cases(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
-    """Shell lines for master and workers, without a condition if they are the same for both."""
+def _by_role(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
+    """Return shell lines for master and workers, without a condition if both have the same."""
     pods = launch.spec.pods
     first = lines(pods[0])
     last = lines(pods[-1])
     if first == last:
         return "".join(f"{each}\n" for each in first)
-    head, rest = ("".join(f"  {each}\n" for each in part) or "  :\n" for part in (first, last))
-    return f'if [ "$RANK" = 0 ]; then\n{head}else\n{rest}fi\n'
+    head, tail = ("".join(f"  {each}\n" for each in part) or "  :\n" for part in (first, last))
+    return f'if [ "$RANK" = 0 ]; then\n{head}else\n{tail}fi\n'
 
 
-def _quoted(value: str) -> str:
-    """The value as Slurm reads it: one word, in double quotes if it has special characters."""
+def _quote(value: str) -> str:
+    """Return the value as one word for Slurm, in double quotes if it has special characters."""
     if value and all(c.isalnum() or c in "-_./:,=&|%+@" for c in value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _text(name: str) -> str:
-    return (HERE / name).read_text()
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text()
 
 
 def manifests(launch: Launch, site: SlurmSite) -> Iterator[dict[str, str]]:
-    """The files as documents, for people to read."""
-    for name, text in files(launch, site, shown=True).items():
+    """Yield the files as documents, for people to read."""
+    for name, text in render_files(launch, site, masked=True).items():
         yield {"kind": "File", "name": name, "text": text}

@@ -1,4 +1,4 @@
-"""The tasks of a job, grouped by what they request. Pure."""
+"""Groups the tasks of a job by their requests. Pure."""
 
 import math
 from dataclasses import dataclass
@@ -13,8 +13,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Tasks:
-    """``count`` tasks with the same requests. ``role`` is the one whose fields in the spec define
-    them."""
+    """``count`` tasks with the same requests. The fields of ``role`` in the spec define them."""
 
     count: int
     replica: Replica
@@ -34,15 +33,15 @@ class Tasks:
 
     @property
     def memory_per_cpu(self) -> int | None:
-        """Memory for each CPU in MiB, from the limit if there is one, as Slurm enforces what a job
-        requests. ``None`` for the default request, which nobody chose: the cluster's default
+        """Memory for each CPU in MiB, from the limit if there is one, because Slurm enforces
+        requests. ``None`` for the default request, which nobody chose: then the cluster's default
         applies."""
         limit = self.compute.cpu_memory_limit
         request = self.compute.cpu_memory_request
         if limit is None and request == DEFAULT_MEMORY:
             return None
-        asked = limit or request
-        return math.ceil(to_bytes(asked) / self.slots / self.cpus / MIB)
+        memory = limit or request
+        return math.ceil(to_bytes(memory) / self.slots / self.cpus / MIB)
 
     @property
     def memory(self) -> int:
@@ -54,8 +53,8 @@ class Tasks:
         return self.compute.gpu_devices_request // self.slots
 
 
-def script_of(spec: WorkloadSpec) -> str:
-    """The batch script that runs in place of ranks; empty if there is none."""
+def batch_script(spec: WorkloadSpec) -> str:
+    """Return the batch script that runs instead of ranks; empty if there is none."""
     return spec.batch_script or ""
 
 
@@ -64,18 +63,18 @@ def has_launcher(spec: WorkloadSpec) -> bool:
     return spec.framework_traits.head is Head.LAUNCHER
 
 
-def tasks_of(spec: WorkloadSpec) -> tuple[Tasks, ...]:
-    """The tasks in groups with the same requests: one for all, or the master's and then the
-    workers'."""
+def group_tasks(spec: WorkloadSpec) -> tuple[Tasks, ...]:
+    """Return the tasks in groups with the same requests: one group for all, or one for the master
+    and one for the workers."""
     worker = spec.worker
     master = spec.master
     if has_launcher(spec):
         slots = spec.slots_per_worker
         return (Tasks(spec.num_workers * slots, worker, "worker", slots),)
-    if master is None or _same(master, worker):
+    if master is None or _request_the_same(master, worker):
         return (Tasks(spec.num_pods, worker, "worker"),)
     return Tasks(1, master, "master"), Tasks(spec.num_workers, worker, "worker")
 
 
-def _same(master: Replica, worker: Replica) -> bool:
+def _request_the_same(master: Replica, worker: Replica) -> bool:
     return (master.compute, master.node_type) == (worker.compute, worker.node_type)

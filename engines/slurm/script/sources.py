@@ -1,5 +1,5 @@
-"""Fetch repositories and buckets to the shared directory before the ranks start, one copy for the
-whole run. The batch script does that; the keys are in separate files. Pure."""
+"""Renders the scripts that fetch repositories and buckets to the shared directory before the ranks
+start, one copy for the whole run. The batch script calls them. Keys are in separate files. Pure."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ from spec.data.storage import S3, Git
 from spec.values.variable import MASK, NamedCredential
 from spec.workload import Pod, Replica
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 FETCH = "fetch.sh"
 KEYS = "keys"
 #: A credential helper that git calls, for the repository's server only.
@@ -35,21 +35,21 @@ VARIABLES = {
 
 @dataclass(frozen=True)
 class FetchedSource:
-    """A data source to fetch. ``place`` is its path according to the spec."""
+    """A data source to fetch. ``path`` is its path according to the spec."""
 
     number: int
     item: Git | S3
 
     @property
-    def place(self) -> str:
+    def path(self) -> str:
         return self.item.path
 
     @property
     def variable(self) -> str:
-        return volume_variable(self.place)
+        return volume_variable(self.path)
 
     @property
-    def opened_by(self) -> CredentialKind:
+    def credential_kind(self) -> CredentialKind:
         return (
             credential_kind_for("git", self.item.repository)
             if isinstance(self.item, Git)
@@ -57,17 +57,17 @@ class FetchedSource:
         )
 
 
-def sources(launch: Launch) -> list[FetchedSource]:
-    """All data sources of a launch. Those that master and workers share are fetched once."""
+def fetched_sources(launch: Launch) -> list[FetchedSource]:
+    """Return all data sources of a launch. Those that master and workers share are fetched once."""
     replicas = filter(None, (launch.spec.worker, launch.spec.master))
     items = dict.fromkeys(item for replica in replicas for item in _items(replica))
     return [FetchedSource(number, item) for number, item in enumerate(items)]
 
 
-def of_pod(launch: Launch, pod: Pod) -> list[FetchedSource]:
-    """The data sources that a pod reads."""
-    own = set(_items(pod.replica))
-    return [source for source in sources(launch) if source.item in own]
+def pod_sources(launch: Launch, pod: Pod) -> list[FetchedSource]:
+    """Return the data sources that a pod reads."""
+    items = set(_items(pod.replica))
+    return [source for source in fetched_sources(launch) if source.item in items]
 
 
 def _items(replica: Replica) -> tuple[Git | S3, ...]:
@@ -75,75 +75,80 @@ def _items(replica: Replica) -> tuple[Git | S3, ...]:
 
 
 def folder_of(launch: Launch, site: SlurmSite, source: FetchedSource) -> str:
-    """The folder that a data source is fetched to."""
+    """Return the folder into which a data source is fetched."""
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     return f"{folder.run(launch.run)}/volumes/{source.number}"
 
 
-def placed(text: str, launch: Launch, site: SlurmSite) -> str:
-    """The text with paths of data sources, and paths below them, replaced by their folders. The
-    nodes have nothing at these paths, and users cannot mount anything there."""
-    for source in sorted(sources(launch), key=lambda it: -len(it.place)):
-        pattern = rf"(?<![\w./$-]){re.escape(source.place.rstrip('/'))}(?![\w.-])"
+def replace_paths(text: str, launch: Launch, site: SlurmSite) -> str:
+    """Replace the paths of data sources, and paths below them, by their folders. The nodes have
+    nothing at these paths, and users cannot mount anything there."""
+    for source in sorted(fetched_sources(launch), key=lambda it: -len(it.path)):
+        pattern = rf"(?<![\w./$-]){re.escape(source.path.rstrip('/'))}(?![\w.-])"
         folder = folder_of(launch, site, source)
         text = re.sub(pattern, folder.replace("\\", r"\\"), text)
     return text
 
 
-def files(launch: Launch, site: SlurmSite, *, shown: bool) -> dict[str, str]:
-    """The files needed to fetch, by name below the folder of the run; none if nothing is
-    fetched."""
-    there = sources(launch)
-    if not there:
+def fetch_files(launch: Launch, site: SlurmSite, *, masked: bool) -> dict[str, str]:
+    """Return the files that fetch the data sources, by name below the folder of the run; none if
+    nothing is fetched."""
+    fetched = fetched_sources(launch)
+    if not fetched:
         return {}
     prologue = site.prologue.replace("\r\n", "\n").strip()
-    calls = "".join(f"{_call(source)} || exit 1\n" for source in there)
+    calls = "".join(f"{_fetch_call(source)} || exit 1\n" for source in fetched)
     text = "#!/bin/bash\n# Brings what the ranks read to the shared directory.\n"
     prologue += "\n" if prologue else ""
-    results = {FETCH: f"{text}{(HERE / FETCH).read_text()}\n{prologue}{calls}"}
-    for source in there:
+    results = {FETCH: f"{text}{(FOLDER / FETCH).read_text()}\n{prologue}{calls}"}
+    for source in fetched:
         if credential := source.item.credential:
-            results |= dict(_keys(launch, source, credential, shown=shown))
+            results |= dict(_key_files(launch, source, credential, masked=masked))
     return results
 
 
-def _call(source: FetchedSource) -> str:
+def _fetch_call(source: FetchedSource) -> str:
     item = source.item
-    opened = bool(source.item.credential)
+    has_credential = bool(source.item.credential)
     if isinstance(item, Git):
-        at = item.revision or item.branch or ""
-        failed = repository_failed(item.repository, source.place, at=at, opened=opened)
-        helper = _helper(item) if opened and source.opened_by is CredentialKind.PASSWORD else ""
-        how = ["git_source", item.repository, item.branch or "", item.revision or "", helper]
-        return shlex.join(
-            ["fetch", str(source.number), item.repository, source.place, failed, *how]
+        revision = item.revision or item.branch or ""
+        failed = repository_failed(item.repository, source.path, at=revision, opened=has_credential)
+        helper = (
+            _helper(item)
+            if has_credential and source.credential_kind is CredentialKind.PASSWORD
+            else ""
         )
-    what = f"s3://{item.bucket}"
-    failed = bucket_failed(what, source.place, url=item.url or "", opened=opened)
-    how = ["s3_source", item.bucket, item.url or ""]
-    return shlex.join(["fetch", str(source.number), what, source.place, failed, *how])
+        arguments = ["git_source", item.repository, item.branch or "", item.revision or "", helper]
+        return shlex.join(
+            ["fetch", str(source.number), item.repository, source.path, failed, *arguments]
+        )
+    address = f"s3://{item.bucket}"
+    failed = bucket_failed(address, source.path, url=item.url or "", opened=has_credential)
+    arguments = ["s3_source", item.bucket, item.url or ""]
+    return shlex.join(["fetch", str(source.number), address, source.path, failed, *arguments])
 
 
 def _helper(git: Git) -> str:
-    """The git option for the password. Helpers that our user set up on the cluster are not used."""
+    """Return git's option for the password. It replaces the helpers that Trainyard's user has on
+    the cluster."""
     server = "{0.scheme}://{0.netloc}".format(urlsplit(git.repository))
     return f"credential.{server}.helper={HELPER}"
 
 
-def _keys(
-    launch: Launch, source: FetchedSource, credential: NamedCredential, *, shown: bool
+def _key_files(
+    launch: Launch, source: FetchedSource, credential: NamedCredential, *, masked: bool
 ) -> Iterator[tuple[str, str]]:
-    """Files with keys, which only their owner can read, and which are removed once all is
-    fetched."""
+    """Yield files with keys. Only their owner can read them, and they are removed once everything
+    is fetched."""
     path = f"{KEYS}/{source.number}"
 
     def value(key: str) -> str:
-        return MASK if shown else launch.value_of(credential, key)
+        return MASK if masked else launch.value_of(credential, key)
 
-    if source.opened_by is CredentialKind.SSH_KEY:
+    if source.credential_kind is CredentialKind.SSH_KEY:
         yield f"{path}.key", f"{value('ssh').rstrip()}\n"  # ssh needs the line break
         if hosts := launch.value_of(credential, KNOWN_HOSTS):
             yield f"{path}.hosts", f"{hosts}\n"
         return
-    names = VARIABLES[source.opened_by].items()
+    names = VARIABLES[source.credential_kind].items()
     yield f"{path}.sh", "".join(f"export {it}={shlex.quote(value(key))}\n" for key, it in names)

@@ -1,1 +1,1 @@
-"""Turn what Slurm and the scripts report about a run into an observation. Pure."""
+"""Turns what Slurm and the scripts report about a run into an observation. Pure."""

@@ -1,5 +1,5 @@
-"""Explain why Slurm makes a job wait. Its reasons are free text, so they are recognized by their
-beginning; unknown ones are shown as they are."""
+"""Explains why Slurm makes a job wait. Its reasons are free text, so they are recognized by their
+beginning. Unknown reasons are shown unchanged."""
 
 from datetime import datetime
 
@@ -120,12 +120,12 @@ CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
 
 
 def cause_of(reason: str, start: datetime | None = None) -> Cause:
-    """The cause for a reason of Slurm. ``start`` is when Slurm expects the job to start, if it says
-    so."""
+    """Return the cause for a reason of Slurm. ``start`` is the time at which Slurm expects the job
+    to start, if it reports one."""
     when = f" Slurm expects it to start at {start:%Y-%m-%d %H:%M} UTC." if start else ""
     for sign, kind, title, todo in CAUSES:
         if reason.startswith(sign):
-            own = Reason.NEVER_FITS if todo.startswith(EDIT) else Reason.NONE
-            return Cause(kind, title, f"{todo}{when}", said=reason, precise_reason=own)
+            precise_reason = Reason.NEVER_FITS if todo.startswith(EDIT) else Reason.NONE
+            return Cause(kind, title, f"{todo}{when}", said=reason, precise_reason=precise_reason)
     todo = "Slurm gives no more than this reason; ask the administrators of the cluster." + when
     return Cause(CauseKind.OTHER, f"Slurm keeps it waiting: {reason}", todo, said=reason)

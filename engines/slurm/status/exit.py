@@ -1,4 +1,4 @@
-"""How a rank or a job ended, in words."""
+"""Describes how a rank or a job ended."""
 
 import signal
 
@@ -7,17 +7,17 @@ SHELL_CODES = {126: "the command could not be executed", 127: "the command was n
 LAUNCH = {53: "Slurm could not open its output file or enter its folder"}
 
 
-def ended(code: int) -> str:
-    """The end of a rank in words. A negative ``code`` is a signal."""
+def describe_rank_end(code: int) -> str:
+    """Describe the end of a rank. A negative ``code`` is a signal."""
     if code < 0:
-        return f"was ended by signal {-code}{_name(-code)}"
+        return f"was ended by signal {-code}{_signal_name(-code)}"
     if code in SHELL_CODES:
         return f"exited with code {code}: {SHELL_CODES[code]}"
     return f"exited with code {code}"
 
 
-def of_job(text: str) -> str:
-    """The end of a job in words, from Slurm's ``code:signal``. Empty if that reports no failure."""
+def describe_job_end(text: str) -> str:
+    """Describe the end of a job, from Slurm's ``code:signal``. Empty if that is no failure."""
     head, _, tail = text.partition(":")
     if not (head.isdigit() and tail.isdigit()):
         return ""
@@ -26,11 +26,11 @@ def of_job(text: str) -> str:
     if number in LAUNCH and not code:
         return LAUNCH[number]
     if number:
-        return f"ended by signal {number}{_name(number)}"
+        return f"ended by signal {number}{_signal_name(number)}"
     return f"exit code {code}" if code else ""
 
 
-def _name(number: int) -> str:
+def _signal_name(number: int) -> str:
     try:
         return f" ({signal.Signals(number).name})"
     except ValueError:

@@ -1,4 +1,4 @@
-"""Read and write the facts of a run: what its scripts recorded, and what Trainyard did. Pure."""
+"""Parses and formats the facts of a run: the records of its scripts and of Trainyard. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 from engines.base import Launch
 from engines.slurm.queue.jobs import BatchJob
-from engines.slurm.script.shape import has_launcher, script_of, tasks_of
+from engines.slurm.script.shape import batch_script, group_tasks, has_launcher
 from spec.workload import MAX_WORKERS, Role
 
 LAST_SECOND = 10**11  # in seconds since 1970
@@ -29,20 +29,20 @@ class RankFact:
 
     @property
     def ended(self) -> datetime | None:
-        return _at(self.ended_ns / 1e9) if self.ended_ns else None
+        return _parse_time(self.ended_ns / 1e9) if self.ended_ns else None
 
 
 @dataclass(frozen=True)
 class RunFacts:
     """The facts of one run.
 
-    ``roles`` has role and index of each rank. ``finished`` is the exit code of the batch script and
-    when it ended, ``asked`` whether it was asked to end, and ``verdict`` the job as Slurm showed it
-    last. ``parts`` is 2 for a heterogeneous job with a part for the master and one for the workers,
-    else 1. ``launcher``: rank 0 starts the others and is no task itself. ``is_script``: the tasks
-    are started by a batch script, at any time. ``inside`` has for each part the options of ``srun``
-    that start a task in its image. ``stage`` says what the ranks are waiting for, ``trouble`` what
-    could not be fetched for them.
+    ``roles`` has the role and index of each rank. ``finished`` is the exit code of the batch script
+    and the time of its end, ``was_asked`` says whether it was asked to end, and ``verdict`` is the
+    job as Slurm showed it last. ``parts`` is 2 for a heterogeneous job with a part for the master
+    and one for the workers, else 1. With ``launcher``, rank 0 starts the other ranks and is no
+    task. With ``is_script``, a batch script starts the tasks, at any time. ``inside`` has for each
+    part the options of ``srun`` that start a task in its image. ``stage`` names what the ranks wait
+    for, ``trouble`` what could not be fetched for them.
     """
 
     roles: tuple[tuple[Role, int], ...]
@@ -53,9 +53,9 @@ class RunFacts:
     claim: str = ""
     attempt: int = -1
     stopped: bool = False
-    limited: bool = False
+    is_over_limit: bool = False
     finished: tuple[int, datetime] | None = None
-    asked: bool = False
+    was_asked: bool = False
     verdict: BatchJob | None = None
     ranks: Mapping[int, RankFact] = field(default_factory=dict)
     batch_log: str = ""
@@ -73,8 +73,8 @@ class RunFacts:
 
     @property
     def is_taken(self) -> bool:
-        """Whether Slurm has or had a job for the run. Until then the submission may be refused, or
-        has to be repeated."""
+        """Whether Slurm has or had a job for the run. Until then, the submission may be refused or
+        may have to be repeated."""
         return bool(self.number or self.finished or self.verdict)
 
     @property
@@ -83,7 +83,8 @@ class RunFacts:
 
 
 def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str]] = ()) -> str:
-    """What has to be known about a launch by a process that only sees the run's folder, as JSON."""
+    """Return what other processes have to know about a launch, as JSON. They only see the run's
+    folder."""
     spec = launch.spec
     return json.dumps(
         {
@@ -92,43 +93,43 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
             "master": spec.has_master,
             "ranks": spec.num_pods,
             "limit": spec.time_limit_seconds,
-            "parts": len(tasks_of(spec)),
+            "parts": len(group_tasks(spec)),
             "launcher": has_launcher(spec),
-            "script": bool(script_of(spec)),
+            "script": bool(batch_script(spec)),
             "inside": inside,
         }
     )
 
 
 def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
-    """The facts in the files of a run. ``None`` if nothing was launched, or the files are cut or
-    make no sense: the user of the job can write anything there."""
+    """Return the facts in the files of a run. ``None`` if nothing was launched, or the files make
+    no sense: the user of the job can write anything there."""
     try:
         report = json.loads(files["launch"])
         master = bool(report["master"])
-        count = _whole(report["ranks"], MAX_WORKERS + 1)
+        count = _parse_integer(report["ranks"], MAX_WORKERS + 1)
         roles = [(Role.MASTER, 0)] if master else []
         roles += [(Role.WORKER, index) for index in range(count - len(roles))]
         if not roles:
             raise ValueError("a run without ranks")
-        attempt = _whole(files.get("attempt", "-1"))
+        attempt = _parse_integer(files.get("attempt", "-1"))
         limit = report["limit"]
         return RunFacts(
             roles=tuple(roles),
-            run=_whole(report["run"]),
-            created=_at(report["created"]),
-            time_limit=None if limit is None else _whole(limit),
+            run=_parse_integer(report["run"]),
+            created=_parse_time(report["created"]),
+            time_limit=None if limit is None else _parse_integer(limit),
             job=files.get("job", ""),
             claim=files.get("claim", ""),
             attempt=attempt,
             stopped="stop" in files,
-            limited="limit" in files,
-            finished=_finished(files.get("finished", "")),
-            asked=files.get("finished", "").endswith(" asked"),
+            is_over_limit="limit" in files,
+            finished=_parse_finished(files.get("finished", "")),
+            was_asked=files.get("finished", "").endswith(" asked"),
             verdict=parse_verdict(files.get("ended", "")),
-            ranks=_ranks(files, f"attempt-{attempt}/", len(roles)),
+            ranks=_parse_ranks(files, f"attempt-{attempt}/", len(roles)),
             batch_log=files.get("batch.log", ""),
-            parts=_whole(report["parts"]),
+            parts=_parse_integer(report["parts"]),
             launcher=bool(report["launcher"]),
             is_script=bool(report["script"]),
             inside=tuple(tuple(map(str, it)) for it in report["inside"]),
@@ -139,22 +140,22 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
         return None
 
 
-def _whole(value: Any, most: int = 2**31 - 1) -> int:
-    """The value as a number. Raises ``ValueError`` for one that cannot be ours."""
+def _parse_integer(value: Any, most: int = 2**31 - 1) -> int:
+    """Return the value as a number. Raises ``ValueError`` if Trainyard cannot have written it."""
     number = int(value)
     if not -(2**31) <= number <= most:
         raise ValueError(f"{number} is out of range")
     return number
 
 
-def _finished(line: str) -> tuple[int, datetime] | None:
+def _parse_finished(line: str) -> tuple[int, datetime] | None:
     with suppress(ValueError):
         _, code, at = line.split()[:3]
-        return signed(_whole(code)), _at(float(at))
+        return signed(_parse_integer(code)), _parse_time(float(at))
     return None
 
 
-def _ranks(files: Mapping[str, str], folder: str, count: int) -> dict[int, RankFact]:
+def _parse_ranks(files: Mapping[str, str], folder: str, count: int) -> dict[int, RankFact]:
     results: dict[int, RankFact] = {}
     for path, text in files.items():
         name = path.removeprefix(folder)
@@ -165,19 +166,21 @@ def _ranks(files: Mapping[str, str], folder: str, count: int) -> dict[int, RankF
             continue
         node, at = text.split()
         end = files.get(f"{folder}rank-{rank}.ended", "").split()
-        code, ns, size = (signed(_whole(end[0])), int(end[1]), int(end[2])) if end else (None, 0, 0)
-        _at(ns / 1e9)
-        results[rank] = RankFact(node, _at(float(at)), code, ns, size)
+        code, ns, size = (
+            (signed(_parse_integer(end[0])), int(end[1]), int(end[2])) if end else (None, 0, 0)
+        )
+        _parse_time(ns / 1e9)
+        results[rank] = RankFact(node, _parse_time(float(at)), code, ns, size)
     return results
 
 
 def signed(code: int) -> int:
-    """The exit code, as -N for signal N, which a shell reports as 128 + N."""
+    """Return the exit code, and -N for signal N, which a shell reports as 128 + N."""
     return 128 - code if 128 < code <= 128 + 31 else code
 
 
 def format_verdict(job: BatchJob) -> str:
-    """The ended job as JSON, to be kept for when Slurm has forgotten it."""
+    """Return the ended job as JSON, to be read once Slurm has forgotten it."""
     times = {"start": job.start, "end": job.end, "submitted": job.submitted}
     stamps = {name: at.timestamp() if at else None for name, at in times.items()}
     words = {"id": job.id, "name": job.name, "state": job.state, "nodes": job.nodes}
@@ -185,18 +188,18 @@ def format_verdict(job: BatchJob) -> str:
 
 
 def parse_verdict(line: str) -> BatchJob | None:
-    """The job in a line of :func:`format_verdict`; ``None`` if it cannot be read."""
+    """Return the job in a line of :func:`format_verdict`, or ``None`` if it cannot be read."""
     with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
         report = json.loads(line)
         times = {name: report.pop(name) for name in ("start", "end", "submitted")}
         fields: dict[str, Any] = {name: str(text) for name, text in report.items()}
-        fields |= {name: _at(at) if at else None for name, at in times.items()}
+        fields |= {name: _parse_time(at) if at else None for name, at in times.items()}
         return BatchJob(**fields)
     return None
 
 
-def _at(seconds: float) -> datetime:
-    """A time from seconds since 1970. Raises ``ValueError`` for one that cannot be right."""
+def _parse_time(seconds: float) -> datetime:
+    """Return a time from seconds since 1970. Raises ``ValueError`` for one that cannot be right."""
     if not 0 <= seconds < LAST_SECOND:
         raise ValueError(f"{seconds} is not a time")
     return datetime.fromtimestamp(seconds, UTC)

@@ -1,7 +1,7 @@
-"""Turn a Slurm job and the facts of its run into an observation.
+"""Turns a Slurm job and the facts of its run into an observation.
 
-An end is derived from what was recorded, so that it is the same whenever it is looked at. Anything
-else has the time of the look.
+The observation of an end depends on records alone, so that it is the same at any time. Other
+observations have the time at which the job was read.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ from spec.problems.causes import Cause
 from spec.problems.time_limit import time_limit_sentence
 from spec.workload import Role
 
-END = 10**16  # later than any look: microseconds since 1970 have one digit less
+END = 10**16  # later than any other: microseconds since 1970 have one digit less
 GONE = END + 1
-BY_OTHERS = {-15, -9}  # such ranks may have been stopped because another one failed
+STOP_SIGNALS = {-15, -9}  # such ranks may have been stopped because another one failed
 REASONS = {
     "TIMEOUT": (Reason.DEADLINE_EXCEEDED, "It reached the time limit of its Slurm job."),
     "DEADLINE": (Reason.DEADLINE_EXCEEDED, "It could not end before its deadline on Slurm."),
@@ -45,12 +45,12 @@ def observe(
     *,
     earlier: BatchJob | None = None,
 ) -> Observation:
-    """The observation of a run. ``job`` is ``None`` if Slurm does not know it. ``earlier`` is its
-    last start, if it was queued again and accounting has that."""
+    """Return the observation of a run. ``job`` is ``None`` if Slurm does not know it. ``earlier``
+    is its last start, if it was queued again and accounting has that start."""
     last = job or facts.verdict
     if facts.finished or (last and last.is_over):
-        return _end(uid, facts, last)
-    phase, reason, message, cause = _now(facts, last, at, earlier)
+        return _final_observation(uid, facts, last)
+    phase, reason, message, cause = _current_state(facts, last, at, earlier)
     return Observation(
         workload_id=uid,
         run=facts.run,
@@ -65,17 +65,17 @@ def observe(
     )
 
 
-def _now(
+def _current_state(
     facts: RunFacts, job: BatchJob | None, at: datetime, earlier: BatchJob | None
 ) -> tuple[Phase, Reason, str, Cause | None]:
     if job is None:
-        said = UNKNOWN if facts.claim else NEVER_STARTED
-        return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, said, None
+        message = UNKNOWN if facts.claim else NEVER_STARTED
+        return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, message, None
     if job.is_queued:
         start = job.start if job.start and job.start > at else None
         cause = cause_of(job.reason, start)
         if facts.attempt >= 0:
-            return Phase.PENDING, Reason.PREEMPTED, _why_again(earlier), cause
+            return Phase.PENDING, Reason.PREEMPTED, _explain_requeue(earlier), cause
         return Phase.PENDING, cause.reason, cause.message, cause
     if job.state == "CONFIGURING" or not facts.all_started:
         return Phase.INITIALIZING, Reason.NONE, facts.stage, None
@@ -84,18 +84,18 @@ def _now(
     return Phase.RUNNING, Reason.NONE, "", None
 
 
-def _why_again(earlier: BatchJob | None) -> str:
-    """Why the job was queued again."""
+def _explain_requeue(earlier: BatchJob | None) -> str:
+    """Explain why the job was queued again."""
     state, nodes = (earlier.state, earlier.nodes) if earlier else ("", "")
     if state == "NODE_FAIL" and nodes:
-        several = "[" in nodes or "," in nodes
-        return f"{f'One of {nodes}' if several else nodes} failed, so Slurm queued it again."
+        is_list = "[" in nodes or "," in nodes
+        return f"{f'One of {nodes}' if is_list else nodes} failed, so Slurm queued it again."
     if state == "PREEMPTED":
         return "Slurm gave its nodes to a job with a better claim and queued it again."
     return "Slurm took its nodes and queued it again."
 
 
-def _end(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Observation:
+def _final_observation(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Observation:
     phase, reason, message = _outcome(facts, job)
     at = facts.finished[1] if facts.finished else (job and job.end) or facts.created
     return Observation(
@@ -113,10 +113,10 @@ def _end(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Observation:
 
 def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]:
     code = facts.finished[0] if facts.finished else None
-    by_itself = facts.finished and not facts.asked
+    by_itself = facts.finished and not facts.was_asked
     if facts.stopped and not by_itself:
         return Phase.STOPPED, Reason.STOPPED_BY_USER, ""
-    if facts.limited and not by_itself:
+    if facts.is_over_limit and not by_itself:
         return Phase.FAILED, Reason.DEADLINE_EXCEEDED, time_limit_sentence(facts.time_limit or 0)
     if code == 0 or (code is None and job and job.state == "COMPLETED"):
         return Phase.COMPLETED, Reason.NONE, ""
@@ -135,17 +135,17 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
     if first := first_failure(facts):
         rank, fact = first
         role, index = facts.roles[rank]
-        said = exit.ended(fact.code or 0)
+        end = exit.describe_rank_end(fact.code or 0)
         reason = Reason.COMMAND_NOT_FOUND if fact.code == 127 else Reason.RANK_FAILED
-        return reason, f"{role}-{index} (rank {rank}) {said}."
+        return reason, f"{role}-{index} (rank {rank}) {end}."
     if facts.is_script and facts.finished and facts.ranks:
         code = facts.finished[0]  # above 128 is from a step that srun ended
-        said = exit.ended(code) if code >= 0 else f"exited with code {128 - code}"
-        return Reason.RANK_FAILED, f"The batch script {said}."
-    said = exit.of_job(job.exit) if job else ""
+        end = exit.describe_rank_end(code) if code >= 0 else f"exited with code {128 - code}"
+        return Reason.RANK_FAILED, f"The batch script {end}."
+    end = exit.describe_job_end(job.exit) if job else ""
     lines = [line for line in facts.batch_log.splitlines() if line.strip()]
     last = next((line for line in lines if "error" in line), lines[-1] if lines else "")
-    words = "; ".join(part for part in (said, last.strip()) if part)
+    words = "; ".join(part for part in (end, last.strip()) if part)
     return (
         Reason.RANK_FAILED,
         f"The job failed before its ranks said why{': ' * bool(words)}{words}.",
@@ -153,15 +153,15 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
 
 
 def first_failure(facts: RunFacts) -> tuple[int, RankFact] | None:
-    """The rank that is the likely cause: the first that failed without being stopped, since Slurm
-    then stops the others."""
+    """Return the rank that is the likely cause: the first that failed before Slurm stopped the
+    others."""
     failed = [(rank, fact) for rank, fact in facts.ranks.items() if fact.code]
-    ordered = sorted(failed, key=lambda it: (it[1].code in BY_OTHERS, it[1].ended_ns))
+    ordered = sorted(failed, key=lambda it: (it[1].code in STOP_SIGNALS, it[1].ended_ns))
     return ordered[0] if ordered else None
 
 
 def _ranks(facts: RunFacts, job: BatchJob | None, phase: Phase) -> Iterator[RankState]:
-    """The state of each rank. If the job was queued again, these are the ranks of the next
+    """Yield the state of each rank. If the job was queued again, these are the ranks of the next
     attempt."""
     waits = bool(job and job.is_queued)
     for rank, (role, index) in enumerate(facts.roles):
@@ -182,7 +182,7 @@ def _rank(
         restarts=attempt,
         exit_code=fact.code,
         reason=Reason.RANK_FAILED if failed and phase is not Phase.STOPPED else Reason.NONE,
-        message=exit.ended(fact.code or 0) if failed else "",
+        message=exit.describe_rank_end(fact.code or 0) if failed else "",
         started_at=fact.started,
         finished_at=fact.ended,
     )

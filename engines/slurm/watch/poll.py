@@ -79,11 +79,11 @@ class Looker:
     def bells(self, since: str = "") -> Bells:
         """Which workloads changed and exist. ``since`` is the ``at`` of an earlier answer: names
         are only listed again if workloads came or went after it."""
-        answer = files.sh(self.transport, BELLS, self.directory, since)
+        answer = files.run_program(self.transport, BELLS, self.directory, since)
         rung = dict[UUID, str]()
         there = set[UUID]()
         at = ""
-        for line in files.checked(answer, files.unreadable(self.directory)).splitlines():
+        for line in files.output_of(answer, files.unreadable_message(self.directory)).splitlines():
             name, _, rest = line.partition(" ")
             if name == "at":
                 at = rest
@@ -97,8 +97,8 @@ class Looker:
         """A glance at every workload in the directory. ``jobs`` is the queue, which was
         just read."""
         at = datetime.now(UTC)
-        prune = files.looking(programs.PRUNE, of_people=self._of_people)
-        files.sh(self.transport, prune, self.directory)
+        prune = files.with_last_run(programs.PRUNE_BELLS, of_people=self._of_people)
+        files.run_program(self.transport, prune, self.directory)
         folders = self._latest_runs()
         glances = list(self._glances(folders, jobs, at))
         self.last = {glance.uid: glance for glance in glances}
@@ -130,7 +130,9 @@ class Looker:
 
     def _facts(self, folders: Sequence[str]) -> Iterator[tuple[str, RunFacts]]:
         """The facts of the runs in these folders, without those that cannot be read."""
-        written = files.facts(self.transport, self.directory, folders, of_people=self._of_people)
+        written = files.read_facts(
+            self.transport, self.directory, folders, of_people=self._of_people
+        )
         for folder, texts in written:
             facts = parse_facts(texts)
             if facts and facts.run == _workload_and_run(folder)[1]:
@@ -278,7 +280,9 @@ class Looker:
     def _keep(self, over: Mapping[str, BatchJob]) -> None:
         lines = "".join(f"{folder} {format_verdict(job)}\n" for folder, job in over.items())
         if lines:
-            files.sh(self.transport, programs.WRITE_ENDS, self.directory, stdin=lines.encode())
+            files.run_program(
+                self.transport, programs.WRITE_ENDS, self.directory, stdin=lines.encode()
+            )
 
 
 def last_end(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from uuid import UUID
 
 from engines.base import Handle, Launch, Site
-from engines.slurm.script.render import files
+from engines.slurm.script.render import render_files
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import S3, Git, HostPath, Storage
 from spec.framework import Framework
@@ -198,7 +198,7 @@ CASES = {
 
 def scripts(name: str) -> dict[str, str]:
     """Return the files of a case, by the names of their golden files."""
-    by_name = files(CASES[name](), SITE).items()
+    by_name = render_files(CASES[name](), SITE).items()
     return {f"{name}-{file.replace('/', '-')}": text for file, text in by_name}
 
 

@@ -54,7 +54,7 @@ def pages(
 ) -> Iterator[Pages]:
     """The pages of a project on that Slurm. Only the test itself makes Trainyard look at it."""
     fine = Finding(NODES, "Test job", Level.OK, "not run in tests")
-    monkeypatch.setattr(checks, "findings", lambda *_: (fine,))
+    monkeypatch.setattr(checks, "try_job", lambda *_: (fine,))
     member = UserFactory()
     project = ProjectFactory(members=[member])
     cluster = project.cluster

@@ -39,7 +39,7 @@ class SlurmRig(Rig):
         self.testbed = testbed
         self.transport = testbed.transport()
         self.site = SlurmSite(testbed.directory)
-        files.sh(self.transport, 'mkdir -p "$1/workloads"', self.site.directory)
+        files.run_program(self.transport, 'mkdir -p "$1/workloads"', self.site.directory)
         self.engine: SlurmEngine = SlurmEngine(self.transport, self.site, interval=0.5)
 
     def prints(self) -> Launch:
@@ -88,7 +88,7 @@ class SlurmRig(Rig):
 
     def clean(self) -> None:
         """End and delete what tests left."""
-        files.sh(self.transport, CLEAN, self.site.directory)
+        files.run_program(self.transport, CLEAN, self.site.directory)
         words = ["sinfo", "--noheader", "--Node", "--states=drain,down", "--format=%N"]
         for node in set(self.transport.run(words).out.split()):
             run("resume", node)  # a controller that lost its jobs drains their nodes

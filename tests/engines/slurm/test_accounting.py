@@ -99,7 +99,7 @@ sed '/^PluginDir/d' "$SLURM_CONF" > slurm.conf && echo "PluginDir=$1/plugins" >>
 
 def test_a_slurm_that_was_built_without_json_loses_no_line(rig: SlurmRig) -> None:
     place = f"{rig.site.directory}/without-json"
-    files.checked(files.sh(rig.transport, NO_JSON, place), place)
+    files.output_of(files.run_program(rig.transport, NO_JSON, place), place)
     bare = replace(rig.transport, programs=SlurmPrograms(conf=f"{place}/slurm.conf"))
     answer = bare.run(["sh", "-c", "sacct --json --jobs=1; exit 0"])
     assert (answer.out, "nable to find plugin: serializer/json" in answer.err) == ("", True)

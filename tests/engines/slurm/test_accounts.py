@@ -4,7 +4,7 @@ import pytest
 
 from engines.findings import Level
 from engines.slurm.cluster import accounts
-from engines.slurm.cluster.checks import limits
+from engines.slurm.cluster.checks import check_limits
 from engines.slurm.script.directives import options
 from engines.slurm.script.site import SlurmSite
 from tests.engines.contract import launch
@@ -21,7 +21,7 @@ LOOKED = {
 
 
 def test_limits_are_said_in_words() -> None:
-    said = accounts.limits(LOOKED["limit"])
+    said = accounts.read_limits(LOOKED["limit"])
     assert said["vision"].startswith(
         "6 GPUs, 8 CPUs, 4G of memory at once; 2 jobs running; 1 nodes"
     )
@@ -30,14 +30,14 @@ def test_limits_are_said_in_words() -> None:
 
 
 def test_the_accounts_of_our_user_are_findings() -> None:
-    found = {it.name: it for it in limits(SlurmSite("/shared", account="vision"), LOOKED)}
+    found = {it.name: it for it in check_limits(SlurmSite("/shared", account="vision"), LOOKED)}
     assert set(found) == {"Account vision", "Account speech", "QOS", "EnforcePartLimits"}
     assert found["Account speech"].text == "No limits"
     assert found["QOS"].text.startswith("high, low, normal.")
 
 
 def test_an_account_that_our_user_has_not_is_missing() -> None:
-    (first, *_) = limits(SlurmSite("/shared", account="physics"), LOOKED)
+    (first, *_) = check_limits(SlurmSite("/shared", account="physics"), LOOKED)
     assert (first.level, first.name) == (Level.MISSING, "Account physics")
     assert "only with speech, vision" in first.text
 
@@ -46,7 +46,7 @@ def test_accounts_of_projects_are_named_with_them_and_those_without_association_
     None
 ):
     site = SlurmSite("/shared", accounts={"team-a": "vision", "team-b": "physics"})
-    findings = {it.name: it for it in limits(site, LOOKED)}
+    findings = {it.name: it for it in check_limits(site, LOOKED)}
     assert findings["Account vision"].text.endswith("for team-a")
     assert findings["Account physics"].level is Level.ISSUE
     assert "The project team-b cannot run here" in findings["Account physics"].text
@@ -70,9 +70,9 @@ def test_a_job_is_charged_to_the_account_of_its_project() -> None:
 def test_jobs_that_would_be_given_all_the_memory_of_their_nodes_are_told_of(
     settings: tuple[str, ...], *, said: bool
 ) -> None:
-    found = limits(SlurmSite("/shared"), {"config": list(settings)})
+    found = check_limits(SlurmSite("/shared"), {"config": list(settings)})
     assert [it.name for it in found] == ["DefMemPerCPU"] * said
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
-    assert list(limits(SlurmSite("/shared", account="physics"), {})) == []
+    assert list(check_limits(SlurmSite("/shared", account="physics"), {})) == []

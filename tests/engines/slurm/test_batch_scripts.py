@@ -6,7 +6,7 @@ import pytest
 
 from engines.slurm.layout import job_name
 from engines.slurm.script.render import BATCH
-from engines.slurm.script.render import files as scripts
+from engines.slurm.script.render import render_files as scripts
 from engines.slurm.unsupported import complaints
 from spec.phases import Phase, Reason
 from spec.problems.errors import path_text

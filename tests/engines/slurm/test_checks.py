@@ -10,7 +10,7 @@ from engines.findings import Finding, Level
 from engines.partitions import Partition
 from engines.slurm.client.transport import TIMEOUT, CommandResult
 from engines.slurm.cluster import checks, trial
-from engines.slurm.cluster.checks import Checks
+from engines.slurm.cluster.checks import ClusterChecks
 from engines.slurm.script.site import SlurmSite
 
 FINE = """\
@@ -57,12 +57,12 @@ def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
         prologue = Finding("Nodes", trial.PROLOGUE, Level.WARNING)
         return prologue, Finding("Nodes", "Job", Level.OK), Finding("Nodes", "Python", level)
 
-    monkeypatch.setattr(checks, "findings", tried)
+    monkeypatch.setattr(checks, "try_job", tried)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    tested = Checks(Answering(FINE), SlurmSite("/shared"))
+    tested = ClusterChecks(Answering(FINE), SlurmSite("/shared"))
     for later in (0, seconds - 1, 2):
         now[0] += later
-        found = tested.findings(lambda: [Partition("gpu", is_default=True, closed="DRAIN")])
+        found = tested.run(lambda: [Partition("gpu", is_default=True, closed="DRAIN")])
         assert {it.name for it in found} >= {"Python", "gpu", "PrivateData"}
     assert jobs == [1000.0, 1000.0 + seconds + 1]
     assert [it.level for it in found if it.name == "gpu"] == [Level.WARNING]
@@ -84,9 +84,9 @@ def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
 def test_a_prologue_is_warned_of_where_its_code_is_not_all_that_is_wrong(
     monkeypatch: pytest.MonkeyPatch, seen: str, says: str
 ) -> None:
-    monkeypatch.setattr(trial, "containers", lambda *_: "")
+    monkeypatch.setattr(trial, "find_container_program", lambda *_: "")
     answer = f"folder 7\nstate COMPLETED None\nnode n1\nversion Python 3.11\ntorch 2\n{seen}\n"
-    found = {it.name: it for it in trial.findings(Answering(answer), SlurmSite("/shared"))}
+    found = {it.name: it for it in trial.try_job(Answering(answer), SlurmSite("/shared"))}
     assert (trial.PROLOGUE in found) is bool(says)
     assert not says or found[trial.PROLOGUE].text == f"The prologue {says}"
 
@@ -95,7 +95,7 @@ def test_nothing_more_is_asked_where_slurm_does_not_answer(monkeypatch: pytest.M
     def ask(*_: object) -> tuple[Any, ...]:
         raise AssertionError("it was asked")
 
-    monkeypatch.setattr(checks, "findings", ask)
+    monkeypatch.setattr(checks, "try_job", ask)
     away = Answering(FINE.replace("is UP", "is DOWN"))
-    found = Checks(away, SlurmSite("/shared")).findings(ask)
+    found = ClusterChecks(away, SlurmSite("/shared")).run(ask)
     assert [it.level for it in found if it.name == "slurmctld"] == [Level.ISSUE]

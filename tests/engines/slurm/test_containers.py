@@ -13,11 +13,11 @@ import pytest
 from engines.base import Launch, Site
 from engines.findings import Level
 from engines.slurm.client import files
-from engines.slurm.cluster.discovery import containers
-from engines.slurm.cluster.trial import image_starter
+from engines.slurm.cluster.discovery import find_container_program
+from engines.slurm.cluster.trial import container_finding
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script import render
-from engines.slurm.script.rank.containers import complaints, starter, unused
+from engines.slurm.script.rank.containers import complaints, container_program, unused_images
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import HostPath, Storage
 from spec.phases import Phase
@@ -74,7 +74,9 @@ def program(rig: SlurmRig, name: str, text: str) -> Iterator[str]:
     """A folder on the shared directory with that program."""
     folder = f"{rig.site.directory}/bin"
     making = 'mkdir -p "$1" && cat > "$1/$2" && chmod 755 "$1/$2"'
-    files.checked(files.sh(rig.transport, making, folder, name, stdin=text.encode()), folder)
+    files.output_of(
+        files.run_program(rig.transport, making, folder, name, stdin=text.encode()), folder
+    )
     yield folder
 
 
@@ -96,7 +98,9 @@ def program(rig: SlurmRig, name: str, text: str) -> Iterator[str]:
 )
 def test_an_image_is_named_as_each_program_names_it(image: str, apptainer: str, pyxis: str) -> None:
     texts = [
-        "".join(render.files(replace(in_image(it, image), site=it.site), cases.SITE).values())
+        "".join(
+            render.render_files(replace(in_image(it, image), site=it.site), cases.SITE).values()
+        )
         for it in (cases.contained(), cases.boxed())
     ]
     assert f' --pwd "$WORK" {apptainer})' in texts[0]
@@ -119,15 +123,15 @@ def test_an_image_that_is_not_used_is_said_with_the_reason(
 ) -> None:
     site = replace(cases.SITE, containers=chosen)
     launched = replace(launched, site=Site(containers=found))
-    assert starter(launched, site) == used
-    said = [(it.field, it.message) for it in unused(launched, site)]
+    assert container_program(launched, site) == used
+    said = [(it.field, it.message) for it in unused_images(launched, site)]
     assert [field for field, _ in said] == ([] if used else ["worker.image"])
     assert all("ranks run the programs of the nodes" in message for _, message in said)
 
 
 def test_a_batch_script_and_a_command_alone_have_no_image_to_speak_of() -> None:
-    assert list(unused(cases.script(), cases.SITE)) == []
-    assert list(unused(cases.unlike(), cases.SITE)) == []
+    assert list(unused_images(cases.script(), cases.SITE)) == []
+    assert list(unused_images(cases.unlike(), cases.SITE)) == []
 
 
 def test_pyxis_has_one_image_for_all_ranks() -> None:
@@ -156,14 +160,14 @@ def test_pyxis_has_one_image_for_all_ranks() -> None:
 def test_the_connection_test_tells_what_starts_images(
     wanted: str, there: list[str], level: Level, says: str
 ) -> None:
-    found = image_starter(wanted, there, "n1")
+    found = container_finding(wanted, there, "n1")
     assert (found.level, says in found.text) == (level, True)
 
 
 @pytest.mark.slurm
 def test_ranks_setup_and_terminal_are_in_the_image_by_apptainer(rig: SlurmRig) -> None:
     with program(rig, "apptainer", APPTAINER) as folder:
-        assert containers(rig.transport) == ""
+        assert find_container_program(rig.transport) == ""
         site = replace(rig.site, containers="apptainer", prologue=f'PATH="{folder}:$PATH"')
         rig.engine = SlurmEngine(rig.transport, site, interval=0.5)
         script = 'echo "$APPTAINER_CONTAINER $WORD $PLACE"; echo "$BINDS"; exec sleep 600'
@@ -190,7 +194,7 @@ def test_ranks_and_terminal_are_in_the_image_by_pyxis(rig: SlurmRig) -> None:
     with program(rig, "srun", SRUN) as folder:
         own = replace(rig.testbed.programs, folder=folder)
         transport = replace(rig.transport, programs=own)
-        found = containers(transport)
+        found = find_container_program(transport)
         assert found == "pyxis"
         site = SlurmSite(rig.site.directory, prologue="exit 7")  # of the nodes, not of the image
         rig.engine = SlurmEngine(transport, site, interval=0.5)

@@ -90,7 +90,7 @@ def test_a_submission_whose_answer_was_lost_is_found_again(rig: SlurmRig, pages:
 def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submission(
     rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submission, "ON_ITS_WAY", timedelta(seconds=5))
+    monkeypatch.setattr(submission, "IN_FLIGHT", timedelta(seconds=5))
     launched = rig.prints()
     with without("slurmctld", "pause", "resume"):
         pages.hand_over(launched)
@@ -107,7 +107,7 @@ def test_a_submission_that_never_reached_the_controller_is_made_when_it_is_back(
     rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its folder is there meanwhile, which is no sign that Slurm has a job for it."""
-    monkeypatch.setattr(submission, "ON_ITS_WAY", timedelta(seconds=5))
+    monkeypatch.setattr(submission, "IN_FLIGHT", timedelta(seconds=5))
     launched = rig.prints()
     with without("slurmctld"):
         pages.hand_over(launched)

@@ -7,8 +7,8 @@ import pytest
 
 from engines.base import Launch, Site
 from engines.partitions import NodeShape, Partition
-from engines.slurm.cluster.nodes import nodes
-from engines.slurm.cluster.partitions import partitions, seconds
+from engines.slurm.cluster.nodes import parse_nodes
+from engines.slurm.cluster.partitions import parse_partitions, parse_seconds
 from engines.slurm.limits import complaints
 from engines.slurm.script.directives import options
 from engines.slurm.script.site import SlurmSite
@@ -114,10 +114,10 @@ NODE = (
 
 
 def test_partitions_are_read_with_their_nodes_whether_or_not_those_are_up() -> None:
-    (gpu,) = partitions(PARTITION.format("ALL", "UNLIMITED", "UP"), nodes(NODE))
+    (gpu,) = parse_partitions(PARTITION.format("ALL", "UNLIMITED", "UP"), parse_nodes(NODE))
     shape = NodeShape(1, 4, 8000, 2, ("a100", "linux"), "a100")
     assert gpu == Partition("gpu", is_default=True, max_seconds=86_400, nodes=(shape,))
-    (other,) = partitions(PARTITION.format("a,b", "2", "INACTIVE"), [])
+    (other,) = parse_partitions(PARTITION.format("a,b", "2", "INACTIVE"), [])
     assert (other.closed, other.max_nodes, other.accounts) == ("INACTIVE", 2, ("a", "b"))
     assert other.nodes is None
 
@@ -134,7 +134,7 @@ def test_partitions_are_read_with_their_nodes_whether_or_not_those_are_up() -> N
     ],
 )
 def test_times_are_read_as_slurm_prints_them(text: str, expected: int | None) -> None:
-    assert seconds(text) == expected
+    assert parse_seconds(text) == expected
 
 
 @pytest.mark.parametrize(

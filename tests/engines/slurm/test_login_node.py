@@ -206,7 +206,7 @@ def test_a_login_node_that_greets_everybody_is_understood(rig: SlurmRig, pages: 
         launched = rig.submit(rig.prints())
         assert rig.over(launched).phase is Phase.COMPLETED
         assert printed(rig.engine, launched, 1) == b"hello\n"
-        assert rig.transport.run(["sh", "-c", "echo no >&2; exit 3"]).said == "no"
+        assert rig.transport.run(["sh", "-c", "echo no >&2; exit 3"]).message == "no"
         assert {it.name for it in rig.engine.nodes()} == set(rig.testbed.told["nodes"])
         said = pages.text(launched)
         assert "Completed" in said

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from engines.partitions import NodeShape
-from engines.slurm.cluster.nodes import nodes
-from engines.slurm.cluster.partitions import partitions
+from engines.slurm.cluster.nodes import parse_nodes
+from engines.slurm.cluster.partitions import parse_partitions
 from spec.parts.scheduling import NODE_TYPE
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -22,7 +22,7 @@ LINE = (
 
 
 def test_a_node_has_what_slurm_says_of_it() -> None:
-    (node,) = nodes(LINE.format("MIXED+PLANNED"))
+    (node,) = parse_nodes(LINE.format("MIXED+PLANNED"))
     assert (node.name, node.cpu, node.memory, node.ready) == ("n1", 4.0, 8000 * 1024**2, True)
     assert [gpu.model for gpu in node.gpus] == ["a100", "a100"]
     assert node.labels[NODE_TYPE] == "a100"
@@ -33,19 +33,19 @@ def test_a_node_has_what_slurm_says_of_it() -> None:
 
 def test_a_node_that_is_away_says_why() -> None:
     for state in ("DOWN*", "IDLE+DRAIN", "MIXED*"):
-        (node,) = nodes(LINE.format(state))
+        (node,) = parse_nodes(LINE.format(state))
         assert not node.ready
         assert node.message == f"Slurm says {state}: bad disk [root@x]"
 
 
 @pytest.mark.parametrize("release", ["22.05", "24.11"])
 def test_a_release_is_read_as_it_was_recorded(release: str) -> None:
-    (node,) = nodes((RECORDED / f"{release}-node.txt").read_text())
+    (node,) = parse_nodes((RECORDED / f"{release}-node.txt").read_text())
     assert (node.name, node.cpu, node.memory, node.ready) == ("n1", 4.0, 8000 * 1024**2, True)
     assert [gpu.model for gpu in node.gpus] == ["a100", "a100"]
     assert node.allocated
     assert (node.allocated.cpu, node.allocated.gpus) == (1.0, 1.0)
     both = [node, replace(node, name="n2")]
-    (gpu,) = partitions((RECORDED / f"{release}-partition.txt").read_text(), both)
+    (gpu,) = parse_partitions((RECORDED / f"{release}-partition.txt").read_text(), both)
     assert (gpu.name, gpu.is_default, gpu.max_seconds, gpu.closed) == ("gpu", True, 86_400, "")
     assert gpu.nodes == (NodeShape(2, 4, 8000, 2, ("a100", "linux"), "a100"),)

@@ -77,7 +77,7 @@ def test_the_first_rank_that_failed_by_itself_is_named() -> None:
 
 def test_a_stop_that_we_asked_for_is_one_whatever_the_exit_code() -> None:
     for code in (0, 1, -15):
-        ended = replace(started(), stopped=True, finished=(code, NOW), asked=True)
+        ended = replace(started(), stopped=True, finished=(code, NOW), was_asked=True)
         assert seen_as(ended, JOB) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
     done = started(r0="0 5 0", r1="0 5 0", r2="0 5 0", r3="0 5 0")
     completed = replace(done, stopped=True, finished=(0, NOW))
@@ -133,7 +133,7 @@ def test_a_job_that_was_queued_again_says_why(state: str, nodes: str, says: str)
 
 def test_a_time_limit_of_ours_is_told_with_its_length() -> None:
     shown = observe(
-        UID, replace(started(), limited=True, finished=(143, NOW), asked=True), JOB, NOW
+        UID, replace(started(), is_over_limit=True, finished=(143, NOW), was_asked=True), JOB, NOW
     )
     assert shown.message == "It reached its time limit of 1 h."
 

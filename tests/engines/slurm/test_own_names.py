@@ -11,7 +11,7 @@ from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.findings import Level
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
-from engines.slurm.cluster.checks import limits, privacy
+from engines.slurm.cluster.checks import check_limits, check_privacy
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.queue.commands import sacct, squeue
@@ -37,7 +37,7 @@ class OwnNamesRig(SlurmRig):
         super().__init__(testbed)
         place = f"/tmp/trainyard-own-{testbed.told['ssh']['port']}"
         self.site = SlurmSite(place, own_names=True)
-        files.sh(self.transport, 'mkdir -p "$1/workloads"', place)
+        files.run_program(self.transport, 'mkdir -p "$1/workloads"', place)
         self.alice = testbed.transport("alice")
         self.onlooker = SlurmEngine(self.transport, self.site, interval=0.5)
         self.engine = self.onlooker.acting(self.alice)
@@ -50,7 +50,9 @@ class OwnNamesRig(SlurmRig):
         return sacct(self.transport, [name], since=FIRST, owners_in=self.site.directory)
 
     def clean(self) -> None:
-        files.sh(self.alice, 'scancel --user=alice; rm -rf "$1"/workloads/*', self.site.directory)
+        files.run_program(
+            self.alice, 'scancel --user=alice; rm -rf "$1"/workloads/*', self.site.directory
+        )
         super().clean()
 
 
@@ -75,11 +77,11 @@ def with_secret(launched: Launch) -> Launch:
 
 def test_jobs_that_are_private_may_be_hidden_from_trainyard() -> None:
     report = {"config": ["PrivateData             = jobs,usage"]}
-    (finding,) = privacy(SlurmSite("/shared", own_names=True), report)
+    (finding,) = check_privacy(SlurmSite("/shared", own_names=True), report)
     assert "adminlevel=operator" in finding.text
-    (fine,) = privacy(SlurmSite("/shared"), report)
+    (fine,) = check_privacy(SlurmSite("/shared"), report)
     assert (finding.level, fine.level) == (Level.WARNING, Level.OK)
-    assert not list(privacy(SlurmSite("/shared"), {}))
+    assert not list(check_privacy(SlurmSite("/shared"), {}))
 
 
 @pytest.mark.slurm
@@ -107,11 +109,11 @@ def test_files_of_a_person_are_hidden_from_others_and_secrets_from_trainyard(
     read = 'cat "$1"'
     bob = rig.testbed.transport("bob")
     for name in ("launch", "environment.sh"):
-        assert files.sh(bob, read, f"{run}/{name}").code, name
-    assert files.sh(bob, 'ls "$1"', f"{rig.site.directory}/workloads").code
-    assert files.sh(rig.transport, read, f"{run}/launch").code == 0
-    assert files.sh(rig.transport, read, f"{run}/environment.sh").code
-    assert "hunter2" in files.sh(rig.alice, read, f"{run}/environment.sh").out
+        assert files.run_program(bob, read, f"{run}/{name}").code, name
+    assert files.run_program(bob, 'ls "$1"', f"{rig.site.directory}/workloads").code
+    assert files.run_program(rig.transport, read, f"{run}/launch").code == 0
+    assert files.run_program(rig.transport, read, f"{run}/environment.sh").code
+    assert "hunter2" in files.run_program(rig.alice, read, f"{run}/environment.sh").out
 
 
 @pytest.mark.slurm
@@ -133,13 +135,13 @@ def test_only_its_owner_ends_and_enters_it(rig: OwnNamesRig) -> None:
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
     rig.engine.delete(launched.handle)
-    assert files.sh(rig.alice, 'test -e "$1"', folder(rig, launched)).code
+    assert files.run_program(rig.alice, 'test -e "$1"', folder(rig, launched)).code
 
 
 def test_people_need_the_accounts_and_trainyards_user_does_not() -> None:
     site = SlurmSite("/shared", account="vision", accounts={"physics": "no"}, own_names=True)
     report = {"own": ["speech|normal"], "limit": ["vision|gres/gpu=6", "speech|"]}
-    found = {it.name: (it.level, it.text) for it in limits(site, report)}
+    found = {it.name: (it.level, it.text) for it in check_limits(site, report)}
     assert found.keys() == {"Account vision", "Account no"}
     assert found["Account vision"][0] is Level.OK
     assert found["Account vision"][1].startswith("6 GPUs at once. Each person needs")
@@ -150,7 +152,7 @@ def test_people_need_the_accounts_and_trainyards_user_does_not() -> None:
 def test_a_job_writes_down_what_it_uses_for_who_may_not_ask(
     rig: OwnNamesRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(render, "EVERY", 1.0)
+    monkeypatch.setattr(render, "SAMPLE_SECONDS", 1.0)
     rig.onlooker._usage.every = 1.0
     launched = rig.submit(
         rig.shell('x=$(head -c 40000000 /dev/zero | tr "\\0" a); while :; do :; done')
@@ -170,7 +172,7 @@ def test_a_job_writes_down_what_it_uses_for_who_may_not_ask(
 @pytest.mark.slurm
 def test_a_link_shows_its_maker_nothing_that_trainyard_can_read(rig: OwnNamesRig) -> None:
     file = f"{rig.site.directory}/of-trainyard"
-    files.sh(rig.transport, 'umask 077; echo private > "$1"', file)
+    files.run_program(rig.transport, 'umask 077; echo private > "$1"', file)
     script = f"ln -sf {file} $PWD/../../runs/1/attempt-0/rank-1.log; sleep 1"
     launched = rig.submit(rig.shell(script))
     rig.over(launched)
@@ -189,9 +191,11 @@ def test_somebody_elses_job_with_the_name_of_ours_is_not_taken_for_it(rig: OwnNa
     assert answer.code == 0, answer
     try:
         (ours,) = rig.queue(name)
-        files.sh(rig.alice, 'scancel --name="$1"', name)
+        files.run_program(rig.alice, 'scancel --name="$1"', name)
         wait_for(lambda: all(it.is_over for it in rig.queue(name)), 60, "ours to end")
-        files.sh(rig.alice, 'cd "$1" && rm -f job claim finished ended', run)  # nobody knows of it
+        files.run_program(
+            rig.alice, 'cd "$1" && rm -f job claim finished ended', run
+        )  # nobody knows of it
         wait_for(lambda: _is_running(bob, answer.out.strip()), 30, "the other to run")
         assert rig.onlooker.observe(launched.handle) is None  # and by its name alone it would be
         assert {it.id for it in rig.queue(name)} == {ours.id}

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from engines.base import EngineUnavailable
-from engines.slurm.client.courier import AGAIN, NEW, Courier, Parcel
+from engines.slurm.client.courier import AGAIN, NEW, Courier, RunParcel
 from engines.slurm.client.transport import TIMEOUT, CommandResult
 from engines.slurm.queue.reader import QueueReader
 
@@ -79,7 +79,7 @@ def test_a_slow_slurm_is_asked_half_as_often(monkeypatch: pytest.MonkeyPatch) ->
 def test_submissions_that_wait_together_go_in_one_session() -> None:
     login = Login(pause=0.05)
     courier = Courier(login, "/shared")
-    parcels = [Parcel(f"workloads/{number}", 1, NEW, {"batch.sh": ""}) for number in range(8)]
+    parcels = [RunParcel(f"workloads/{number}", 1, NEW, {"batch.sh": ""}) for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(courier.hand_over, parcels)) == {"submitted"}
     assert len(login.lines) <= 3
@@ -88,7 +88,7 @@ def test_submissions_that_wait_together_go_in_one_session() -> None:
 def test_two_tries_of_one_run_never_go_together() -> None:
     login = Login(pause=0.05)
     courier = Courier(login, "/shared")
-    parcels = [Parcel("workloads/a", 1, how, {"batch.sh": ""}) for how in (NEW, AGAIN)]
+    parcels = [RunParcel("workloads/a", 1, how, {"batch.sh": ""}) for how in (NEW, AGAIN)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(courier.hand_over, parcels))
     assert len(login.lines) == 2
@@ -96,7 +96,7 @@ def test_two_tries_of_one_run_never_go_together() -> None:
 
 def test_an_answer_that_is_lost_is_lost_to_all_of_its_session() -> None:
     courier = Courier(Login(silent=True), "/shared")
-    parcels = [Parcel(f"workloads/{number}", 1, NEW, {}) for number in range(3)]
+    parcels = [RunParcel(f"workloads/{number}", 1, NEW, {}) for number in range(3)]
     with ThreadPoolExecutor(3) as pool:
         for parcel in parcels:
             pool.submit(courier.hand_over, parcel)

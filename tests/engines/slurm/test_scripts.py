@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from engines.slurm.script.rank.words import line, word
-from engines.slurm.script.render import ENVIRONMENT, files, manifests
+from engines.slurm.script.rank.words import quote_line, quote_word
+from engines.slurm.script.render import ENVIRONMENT, manifests, render_files
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig
 
@@ -30,7 +30,7 @@ def test_bash_can_read_the_scripts(name: str) -> None:
 @names
 @pytest.mark.slurm
 def test_slurm_accepts_the_scripts(rig: SlurmRig, name: str) -> None:
-    script = files(cases.CASES[name](), cases.SITE)["batch.sh"].encode()
+    script = render_files(cases.CASES[name](), cases.SITE)["batch.sh"].encode()
     answer = rig.transport.run(["sbatch", "--test-only", "--chdir=/tmp"], stdin=script)
     assert answer.code == 0, answer.err
     assert "to start at" in answer.err
@@ -38,13 +38,13 @@ def test_slurm_accepts_the_scripts(rig: SlurmRig, name: str) -> None:
 
 def test_secrets_are_in_one_file_alone_and_in_no_preview() -> None:
     launch = cases.training()
-    by_name = files(launch, cases.SITE)
+    by_name = render_files(launch, cases.SITE)
     assert [name for name, text in by_name.items() if "hunter" in text] == [ENVIRONMENT]
     assert "hunter" not in str(list(manifests(launch, cases.SITE)))
 
 
 def test_the_environment_reads_as_it_was_meant() -> None:
-    text = files(cases.training(), cases.SITE)[ENVIRONMENT]
+    text = render_files(cases.training(), cases.SITE)[ENVIRONMENT]
     show = 'echo "$TOKEN|$GREETING|$CHECKPOINT_DIR|$PET_NNODES"'
     done = subprocess.run(
         ["/bin/bash", "-c", f"RANK=0\n{text}\n{show}"], capture_output=True, text=True, env={}
@@ -54,8 +54,8 @@ def test_the_environment_reads_as_it_was_meant() -> None:
 
 
 def test_variables_of_commands_are_read_as_kubernetes_reads_them() -> None:
-    assert word("a$(RANK)b", {"RANK"}) == 'a"$RANK"b'
-    assert word("$(OTHER) $HOME", {"RANK"}) == "'$(OTHER) $HOME'"
-    assert word("$$(RANK)", {"RANK"}) == "'$(RANK)'"
-    assert word("") == "''"
-    assert line("sh -c 'echo $(RANK); ls'", {"RANK"}) == "sh -c 'echo '\"$RANK\"'; ls'"
+    assert quote_word("a$(RANK)b", {"RANK"}) == 'a"$RANK"b'
+    assert quote_word("$(OTHER) $HOME", {"RANK"}) == "'$(OTHER) $HOME'"
+    assert quote_word("$$(RANK)", {"RANK"}) == "'$(RANK)'"
+    assert quote_word("") == "''"
+    assert quote_line("sh -c 'echo $(RANK); ls'", {"RANK"}) == "sh -c 'echo '\"$RANK\"'; ls'"

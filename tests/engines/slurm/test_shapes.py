@@ -106,8 +106,8 @@ def test_tensorflow_finds_its_gang_by_addresses_that_the_script_collects(rig: Sl
 def program(rig: SlurmRig, text: str) -> str:
     """Its path, where all nodes have it."""
     path = f"{rig.site.directory}/program.py"
-    answer = files.sh(rig.transport, 'cat > "$1"', path, stdin=text.encode())
-    files.checked(answer, path)
+    answer = files.run_program(rig.transport, 'cat > "$1"', path, stdin=text.encode())
+    files.output_of(answer, path)
     return path
 
 

@@ -145,7 +145,7 @@ def test_a_full_and_a_read_only_directory_are_said_and_nothing_is_lost(
     with small_disk(rig.testbed, folder):
         engine = rig.engine = SlurmEngine(rig.transport, replace(rig.site, directory=folder))
         fill = rig.transport.run(["sh", "-c", FILL, folder])
-        assert "No space left" in fill.said
+        assert "No space left" in fill.message
         launched = rig.prints()
         pages.hand_over(launched)
         assert "No space left" in pages.text(launched)

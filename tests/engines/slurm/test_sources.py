@@ -13,10 +13,10 @@ import pytest
 
 from engines.base import Launch
 from engines.slurm.client.courier import NEW
-from engines.slurm.client.files import packed
+from engines.slurm.client.files import pack_files
 from engines.slurm.client.programs import SUBMIT
 from engines.slurm.engine import SlurmEngine
-from engines.slurm.script.render import files, manifests
+from engines.slurm.script.render import manifests, render_files
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import Storage
 from spec.phases import Phase, Reason
@@ -65,9 +65,9 @@ def fetched(folder: Path, launched: Launch, *, path: str = PATH) -> tuple[Path, 
     words += [str(folder), "077", "workloads/w", "1", NEW]
     contents = {
         f"workloads/w/runs/1/{name}": text
-        for name, text in files(launched, SlurmSite(str(folder))).items()
+        for name, text in render_files(launched, SlurmSite(str(folder))).items()
     }
-    subprocess.run(words, input=packed(contents), check=True, capture_output=True)
+    subprocess.run(words, input=pack_files(contents), check=True, capture_output=True)
     run = folder / "workloads/w/runs/1"
     line = ["/bin/bash", str(run / "fetch.sh")]
     done = subprocess.run(line, capture_output=True, text=True, env=environment(run, path))
@@ -163,7 +163,9 @@ def test_a_source_that_is_there_is_not_fetched_again(tmp_path: Path, store: Stor
 
 def test_keys_are_in_files_of_their_own_and_in_no_preview() -> None:
     launched = cases.fetching()
-    holding = {name for name, text in files(launched, cases.SITE).items() if "hunter" in text}
+    holding = {
+        name for name, text in render_files(launched, cases.SITE).items() if "hunter" in text
+    }
     assert holding == {"keys/0.sh", "keys/1.key", "keys/2.sh"}
     assert "hunter" not in str(list(manifests(launched, cases.SITE)))
 

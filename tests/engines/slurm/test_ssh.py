@@ -39,9 +39,9 @@ def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
     refused = CommandResult(255, b"", "trainyard@login: Permission denied (publickey).")
     silent = CommandResult(255, b"", "ssh: connect to host login port 22: Connection timed out")
     answers: list[CommandResult] = []
-    monkeypatch.setattr(transport, "TURNED_AWAY", (0.0, 0.0))
+    monkeypatch.setattr(transport, "RETRY_PAUSES", (0.0, 0.0))
     monkeypatch.setattr(transport, "RECONNECT", (0.0,))
-    monkeypatch.setattr(transport, "run_here", lambda *_, **__: answers.pop(0))
+    monkeypatch.setattr(transport, "run_locally", lambda *_, **__: answers.pop(0))
     login = connect(Login("login", key="a key"), transport.SlurmPrograms(), tmp_path)
     assert "IdentitiesOnly=yes" in login.options
     answers += [away, away, CommandResult(0, b"there", "")]
@@ -61,7 +61,7 @@ def test_a_host_key_that_changed_is_said_although_ssh_says_much_before_that(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     moved = CommandResult(255, b"", CHANGED)
-    monkeypatch.setattr(transport, "run_here", lambda *_, **__: moved)
+    monkeypatch.setattr(transport, "run_locally", lambda *_, **__: moved)
     login = connect(
         Login("login", known_hosts="login ssh-x y"), transport.SlurmPrograms(), tmp_path
     )
@@ -84,7 +84,7 @@ def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
         said = "" if len(tries) == 7 else "ssh: connect to host login port 22: Connection refused"
         return CommandResult(0 if len(tries) == 7 else 255, b"", said)
 
-    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr(transport, "run_locally", ssh)
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     login = connect(Login("login"), transport.SlurmPrograms(), tmp_path)
     while len(tries) < 7:
@@ -96,7 +96,7 @@ def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
     with pytest.raises(EngineUnavailable, match="nothing listens at that port"):
         login.run(["true"])
     assert login.outage.failures == 1  # they begin anew
-    login.outage.note("another that ran when the connection broke", began=now[0] - 1)
+    login.outage.record_failure("another that ran when the connection broke", began=now[0] - 1)
     assert login.outage.failures == 1
 
 
@@ -110,7 +110,7 @@ def test_pauses_hold_for_whoever_comes_with_the_same_key_until_somebody_ends_the
         tries.append(" ".join(line))
         return CommandResult(255, b"", "ada@login: Permission denied (publickey).")
 
-    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr(transport, "run_locally", ssh)
     monkeypatch.setattr(transport, "RECONNECT", (3600.0,))
     ada = Login("login", "ada", key="a wrong key")
 
@@ -135,7 +135,7 @@ def test_a_key_is_a_file_that_only_trainyards_user_can_read_and_in_no_command(
         lines.append(" ".join(line))
         return CommandResult(0, b"", "")
 
-    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr(transport, "run_locally", ssh)
     login = Login("login", key="a secret key", known_hosts="login ssh-ed25519 AAAA")
     connect(login, transport.SlurmPrograms(), tmp_path).run(["true"])
     (key,) = [path for path in tmp_path.iterdir() if "a secret key" in path.read_text()]

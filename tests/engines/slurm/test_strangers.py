@@ -35,11 +35,11 @@ def secret(tmp_path: Path) -> Path:
 
 def read(place: Path, uid: UUID = cases.UID) -> dict[str, str]:
     folder = relative(uid)
-    return dict(files.facts(HERE, str(place), [folder], of_people=True))[folder]
+    return dict(files.read_facts(HERE, str(place), [folder], of_people=True))[folder]
 
 
 def test_files_of_people_read_as_our_own(place: Path) -> None:
-    ours = dict(files.facts(HERE, str(place), [relative()]))[relative()]
+    ours = dict(files.read_facts(HERE, str(place), [relative()]))[relative()]
     assert read(place) == ours
     assert set(ours) == {"launch", "claim", "attempt", "batch.log", "attempt-0/rank-0.started"}
     assert ours["batch.log"] == "a" * 596 + "end"
@@ -87,8 +87,8 @@ def test_pipes_and_long_files_keep_nobody_waiting(place: Path) -> None:
     assert files.latest_runs(HERE, str(place), of_people=True) == []
     assert LogReader(HERE, str(place), of_people=True).news() == set()
     os.utime(place / "changed" / cases.UID.hex, (0, 0))
-    prune = files.looking(programs.PRUNE, of_people=True)
-    assert files.sh(HERE, prune, str(place)).code == 0
+    prune = files.with_last_run(programs.PRUNE_BELLS, of_people=True)
+    assert files.run_program(HERE, prune, str(place)).code == 0
 
 
 def test_a_file_speaks_for_no_run_of_others(place: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_file_speaks_for_no_run_of_others(place: Path) -> None:
         f"at 1.0\n53.0|cpu=00:00:10,mem=1M|\nof {relative()}\nat 1.0\n52.0|cpu=00:00:10,mem=9M|\n"
     )
     folders = [relative(), relative(OTHER)]
-    both = dict(files.facts(HERE, str(place), folders, of_people=True))
+    both = dict(files.read_facts(HERE, str(place), folders, of_people=True))
     assert "stage" not in both[relative()]
     assert "forged" in both[relative(OTHER)]["stage"]
     sampler = StepSampler(HERE, str(place), every=0)
@@ -140,7 +140,7 @@ def test_an_end_is_written_over_no_link(place: Path, secret: Path) -> None:
     (place / "workloads" / OTHER.hex).symlink_to(secret.parent)
     (secret.parent / "runs/1/keys").mkdir(parents=True)
     lines = f"{relative()} {{}}\n{relative(OTHER)} {{}}\n"
-    done = files.sh(HERE, programs.WRITE_ENDS, str(place), stdin=lines.encode())
+    done = files.run_program(HERE, programs.WRITE_ENDS, str(place), stdin=lines.encode())
     assert done.code == 0
     assert (run / "ended").read_text() == "{}\n"
     assert not (run / "environment.sh").exists()
@@ -159,7 +159,10 @@ def test_no_pipe_in_the_place_of_an_end_is_waited_for(place: Path) -> None:
     line = f"{relative()} {{}}\n".encode()
     with turning(draft, run / ".ended", pipe):
         for _ in range(20):
-            assert files.sh(HERE, programs.WRITE_ENDS, str(place), stdin=line, timeout=5).code == 0
+            assert (
+                files.run_program(HERE, programs.WRITE_ENDS, str(place), stdin=line, timeout=5).code
+                == 0
+            )
 
 
 def test_more_than_one_answer_bears_is_read_in_several(
@@ -169,10 +172,10 @@ def test_more_than_one_answer_bears_is_read_in_several(
     for uid in uids[1:]:
         written(place, uid)
     folders = [relative(uid) for uid in uids]
-    whole = list(files.facts(HERE, str(place), folders, of_people=True))
+    whole = list(files.read_facts(HERE, str(place), folders, of_people=True))
     assert [folder for folder, _ in whole] == folders
-    once = len(files.sh(HERE, files.FACTS_OF_PEOPLE, str(place), *folders).out)
+    once = len(files.run_program(HERE, files.FACTS_OF_PEOPLE, str(place), *folders).out)
     program = files.FACTS_OF_PEOPLE.replace(str(files.MOST_AT_ONCE), str(once // 3))
     monkeypatch.setattr(files, "FACTS_OF_PEOPLE", program)
-    assert len(files.sh(HERE, program, str(place), *folders).out) < once
-    assert list(files.facts(HERE, str(place), folders, of_people=True)) == whole
+    assert len(files.run_program(HERE, program, str(place), *folders).out) < once
+    assert list(files.read_facts(HERE, str(place), folders, of_people=True)) == whole

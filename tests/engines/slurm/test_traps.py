@@ -10,7 +10,7 @@ from engines.base import EngineRefused, EngineUnavailable
 from engines.findings import Level
 from engines.slurm.client import files, programs
 from engines.slurm.client.transport import CommandResult, LocalTransport
-from engines.slurm.cluster.checks import connection
+from engines.slurm.cluster.checks import check_connection
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.queue.commands import answered, refusal
 from engines.slurm.queue.jobs import BatchJob, from_sacct, from_squeue, job_of_run, jobs_by_name
@@ -126,10 +126,10 @@ def test_no_stop_or_removal_is_done_while_the_directory_is_away(tmp_path: Path) 
     words = (str(tmp_path), "workloads/a", "changed/a")
     with pytest.raises(EngineUnavailable, match=r"cannot be stopped now: .*workloads"):
         engine.stop(handle, run=1)
-    assert files.sh(LocalTransport(), programs.REMOVE, *words).code == 4
+    assert files.run_program(LocalTransport(), programs.REMOVE, *words).code == 4
     (tmp_path / "workloads").mkdir()
     engine.stop(handle, run=1)  # of a run that is gone nothing is left to stop
-    assert files.sh(LocalTransport(), programs.REMOVE, *words).code == 0
+    assert files.run_program(LocalTransport(), programs.REMOVE, *words).code == 0
 
 
 def test_another_job_under_the_number_of_ours_is_not_ours() -> None:
@@ -175,7 +175,7 @@ def test_a_client_of_another_release_is_told_from_an_outage_by_advice() -> None:
         "version": ["slurm-wlm 22.05.8"],
         "ping": ["Slurmctld(primary) at head is DOWN"],
     }
-    findings = {it.name: it for it in connection("login", report)}
+    findings = {it.name: it for it in check_connection("login", report)}
     assert findings["slurmctld"].level is Level.ISSUE
     assert "has the same release" in findings["slurmctld"].text
 

@@ -29,7 +29,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tried(rig: SlurmRig, site: SlurmSite) -> dict[str, Finding]:
     """Of a node, by their names."""
-    return {it.name: it for it in trial.findings(rig.transport, site)}
+    return {it.name: it for it in trial.try_job(rig.transport, site)}
 
 
 def test_a_node_tells_that_it_reaches_directory_and_interpreter(rig: SlurmRig) -> None:
@@ -49,7 +49,7 @@ def test_an_interpreter_that_jobs_cannot_reach_is_told_with_what_the_prologue_sa
 ) -> None:
     """A virtual environment that is somebody's own, where there is no other."""
     place = f"{rig.site.directory}/bare"
-    files.checked(files.sh(rig.transport, BARE, place), place)
+    files.output_of(files.run_program(rig.transport, BARE, place), place)
     site = replace(rig.site, prologue=f"export PATH={place}\n. {place}/activate")
     found = tried(rig, site)
     assert found["Prologue"].level is Level.WARNING

@@ -8,7 +8,7 @@ import pytest
 
 from engines.slurm.client.transport import TIMEOUT, CommandResult
 from engines.slurm.steps import sum_usage
-from engines.slurm.usage import AT_ONCE, StepSampler
+from engines.slurm.usage import MAX_JOBS, StepSampler
 from spec.parts.compute import Compute
 from spec.phases import Phase
 from tests.engines.reading import listed
@@ -75,11 +75,11 @@ def test_each_rank_of_a_part_has_its_share() -> None:
 def test_many_jobs_are_asked_for_in_turn_and_those_that_wait_not_at_all() -> None:
     transport = Recorded("")
     sampler = StepSampler(transport, every=0)
-    many = [glance(UUID(int=number), str(number), parts=1) for number in range(AT_ONCE + 8)]
+    many = [glance(UUID(int=number), str(number), parts=1) for number in range(MAX_JOBS + 8)]
     sampler.refresh(many)
     sampler.refresh(many)
     first, second = (set(asked.removeprefix("--jobs=").split(",")) for asked in transport.asked)
-    assert len(first) == len(second) == AT_ONCE
+    assert len(first) == len(second) == MAX_JOBS
     assert len(first | second) == len(many)
     sampler.refresh([glance(state="PENDING")])
     assert len(transport.asked) == 2

@@ -50,8 +50,8 @@ def followed(transport: Transport, directory: str) -> Iterator[str]:
     """Create the tutorial's programs and conda, and yield the folder of the programs. The home
     folder is restored after the block."""
     words = directory, str(Path(sys.executable).parent), str(ROOT)
-    files.checked(files.sh(transport, PREPARE, *words), "no example")
+    files.output_of(files.run_program(transport, PREPARE, *words), "no example")
     try:
         yield f"{directory}/example"
     finally:
-        files.sh(transport, RESTORE, directory)
+        files.run_program(transport, RESTORE, directory)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from engines.slurm.client.terminal import session
+from engines.slurm.client.terminal import open_session
 from tests.workloads.terminal.pipes import exchange
 from workloads.terminal import piped
 
@@ -13,7 +13,7 @@ EVERY_BYTE = bytes(range(256)) * 100
 
 
 def run(argv: Sequence[str], data: bytes = b"", *, ends: bool = True) -> tuple[bytes, int | None]:
-    return exchange(session(piped.piped_command(argv)), data, ends=ends)
+    return exchange(open_session(piped.piped_command(argv)), data, ends=ends)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 3000, 3001, 25_600])

@@ -1,43 +1,43 @@
-"""Start ranks in their images, on clusters that have containers: with pyxis, a plugin of srun, or
-with apptainer, which the rank's own script calls. Pure.
+"""Starts ranks in their images, on clusters that have containers: with pyxis, a plugin of srun, or
+with apptainer, which the script of the rank calls. Pure.
 
-In both cases the shared directory and host paths have the same paths as on the nodes, so that
-scripts, checkpoints and fetched data are found.
+In both cases, the shared directory and host paths have the same paths as on the nodes, so that
+ranks find scripts, checkpoints and fetched data.
 """
 
 import shlex
 from collections.abc import Iterator
 
 from engines.base import Launch
-from engines.slurm.script.shape import Tasks, has_launcher, script_of, tasks_of
+from engines.slurm.script.shape import Tasks, batch_script, group_tasks, has_launcher
 from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Pod, Replica
 
 FILE = "file://"
-SHELLS = {APPTAINER, SINGULARITY}
+WRAPPERS = {APPTAINER, SINGULARITY}
 NOT_USED = "is not used: {why}, so ranks run the programs of the nodes"
 
 
-def starter(launch: Launch, site: SlurmSite) -> str:
-    """The program that starts images for this launch; empty if it runs without."""
+def container_program(launch: Launch, site: SlurmSite) -> str:
+    """Return the program that starts images for this launch; empty if it runs without images."""
     chosen = site.containers or launch.site.containers
-    if chosen == NO_CONTAINERS or script_of(launch.spec) or has_launcher(launch.spec):
+    if chosen == NO_CONTAINERS or batch_script(launch.spec) or has_launcher(launch.spec):
         return ""
     return chosen
 
 
-def unused(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
-    """Problems with images that have no effect."""
-    if starter(launch, site) or script_of(launch.spec):
+def unused_images(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
+    """Yield a problem for each image that has no effect."""
+    if container_program(launch, site) or batch_script(launch.spec):
         return
-    why = _why_not(launch, site)
+    why = _reason_unused(launch, site)
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
         if replica and replica.image:
             yield Problem(parse_path(f"{role}.image"), NOT_USED.format(why=why))
 
 
-def _why_not(launch: Launch, site: SlurmSite) -> str:
+def _reason_unused(launch: Launch, site: SlurmSite) -> str:
     if site.containers == NO_CONTAINERS:
         return "the cluster's administrators turned containers off"
     if site.containers or launch.site.containers:
@@ -46,18 +46,19 @@ def _why_not(launch: Launch, site: SlurmSite) -> str:
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[tuple[str, str]]:
-    """Problems with different images: pyxis has one image for all tasks of a step."""
+    """Yield problems with different images: pyxis has one image for all tasks of a step."""
     master = launch.spec.master
     worker = launch.spec.worker
-    if starter(launch, site) == PYXIS and master and master.image != worker.image:
+    if container_program(launch, site) == PYXIS and master and master.image != worker.image:
         text = f"with pyxis all ranks have one image; choose {worker.image or 'none'}, as workers"
         yield "master.image", text
 
 
-def of_step(launch: Launch, site: SlurmSite, tasks: Tasks) -> list[str]:
-    """Options of ``srun`` that start the tasks in their image; none without pyxis or an image."""
+def step_options(launch: Launch, site: SlurmSite, tasks: Tasks) -> list[str]:
+    """Return the options of ``srun`` that start the tasks in their image; none without pyxis or an
+    image."""
     image = tasks.replica.image
-    if not image or starter(launch, site) != PYXIS:
+    if not image or container_program(launch, site) != PYXIS:
         return []
     mounts = ",".join(f"{source}:{source}{flags}" for source, flags in _mounts(tasks.replica, site))
     return [
@@ -67,17 +68,18 @@ def of_step(launch: Launch, site: SlurmSite, tasks: Tasks) -> list[str]:
     ]
 
 
-def inside(launch: Launch, site: SlurmSite) -> list[list[str]]:
-    """The same options for each part of the job; empty if no part has any."""
-    parts = [of_step(launch, site, tasks) for tasks in tasks_of(launch.spec)]
+def part_options(launch: Launch, site: SlurmSite) -> list[list[str]]:
+    """Return ``step_options`` for each part of the job; empty if no part has any."""
+    parts = [step_options(launch, site, tasks) for tasks in group_tasks(launch.spec)]
     return parts if any(parts) else []
 
 
-def before(launch: Launch, site: SlurmSite, pod: Pod) -> str:
-    """Shell words to put before a command so that it runs in the image; empty without one."""
+def image_prefix(launch: Launch, site: SlurmSite, pod: Pod) -> str:
+    """Return the shell words in front of a command that start it in its image; empty without an
+    image."""
     replica = pod.replica
-    program = starter(launch, site)
-    if not replica.image or program not in SHELLS:
+    program = container_program(launch, site)
+    if not replica.image or program not in WRAPPERS:
         return ""
     words = [program, "exec", *(["--nv"] if replica.compute.gpu_devices_request else [])]
     for source, flags in _mounts(replica, site):
@@ -86,9 +88,9 @@ def before(launch: Launch, site: SlurmSite, pod: Pod) -> str:
     return f'{shlex.join(words)}{home} --pwd "$WORK" {shlex.quote(_for_apptainer(replica.image))}'
 
 
-def is_inside(launch: Launch, site: SlurmSite) -> bool:
+def runs_in_image(launch: Launch, site: SlurmSite) -> bool:
     """Whether everything that a rank runs is in the image, without the programs of the node."""
-    return starter(launch, site) == PYXIS and bool(launch.spec.worker.image)
+    return container_program(launch, site) == PYXIS and bool(launch.spec.worker.image)
 
 
 def _mounts(replica: Replica, site: SlurmSite) -> Iterator[tuple[str, str]]:
@@ -104,7 +106,7 @@ def _for_apptainer(image: str) -> str:
 
 
 def _for_enroot(image: str) -> str:
-    """The image's name for enroot, where ``nvcr.io/nvidia/pytorch`` is
+    """Return the image's name for enroot, which writes ``nvcr.io/nvidia/pytorch`` as
     ``nvcr.io#nvidia/pytorch``."""
     if image.startswith(FILE):
         return image.removeprefix(FILE)

@@ -1,4 +1,4 @@
-"""The variables of a rank: for rendezvous, from the platform, and the user's own. Pure."""
+"""Renders the variables of a rank: for the rendezvous, of the platform, and of the user. Pure."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import sources
-from engines.slurm.script.rank.words import word
-from engines.slurm.script.shape import Tasks, tasks_of
+from engines.slurm.script.rank.words import quote_word
+from engines.slurm.script.shape import Tasks, group_tasks
 from engines.slurm.script.site import SlurmSite
 from spec.framework import Framework
 from spec.values.variable import MASK, looks_secret
@@ -17,8 +17,8 @@ Variables = dict[str, str]  # values are shell words, quoted as needed
 
 
 def pytorch(spec: WorkloadSpec) -> Variables:
-    """Variables for ``env://`` in plain programs, and ``PET_*`` so that a bare ``torchrun
-    program.py`` joins the gang too."""
+    """Return variables for ``env://`` in plain programs, and ``PET_*`` so that a bare ``torchrun
+    program.py`` joins the gang, too."""
     processes = spec.processes_per_pod or 1
     return {
         "WORLD_SIZE": str(spec.world_size),
@@ -51,7 +51,7 @@ def tensorflow(spec: WorkloadSpec) -> Variables:
 
 
 def mpi(spec: WorkloadSpec) -> Variables:
-    """None: mpirun, which knows about the job, or srun with its PMI lets them find each other."""
+    """Return none: ranks find each other by mpirun, which knows the job, or by the PMI of srun."""
     return {}
 
 
@@ -64,9 +64,17 @@ RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
     Framework.MPI: mpi,
 }
 #: Variables that the batch script and the rank's script set.
-BY_SCRIPTS = ("RANK", "ATTEMPT", "MASTER_ADDR", "MASTER_PORT", "POD_NAME", "POD_INDEX", "NODE_NAME")
+SCRIPT_VARIABLES = (
+    "RANK",
+    "ATTEMPT",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "POD_NAME",
+    "POD_INDEX",
+    "NODE_NAME",
+)
 #: Rendezvous variables that users cannot override in a gang.
-MET_BY = {"RANK", "MASTER_ADDR", "MASTER_PORT"}
+FIXED_IN_GANG = {"RANK", "MASTER_ADDR", "MASTER_PORT"}
 FIELDS = {
     "metadata.name": '"$POD_NAME"',
     "metadata.namespace": '"$RUNAI_PROJECT"',
@@ -75,81 +83,94 @@ FIELDS = {
 }
 
 
-def meeting(spec: WorkloadSpec) -> Variables:
-    """The rendezvous variables of the workload's framework; none without one."""
+def rendezvous_variables(spec: WorkloadSpec) -> Variables:
+    """Return the rendezvous variables of the workload's framework; none without a framework."""
     framework = spec.distributed_framework
     return RENDEZVOUS[framework](spec) if framework else {}
 
 
-def defaults(launch: Launch, site: SlurmSite) -> Variables:
-    """Variables of the platform about the workload, which users may override."""
+def platform_variables(launch: Launch, site: SlurmSite) -> Variables:
+    """Return the platform's variables about the workload, which users may override."""
     handle = launch.handle
-    parts = tasks_of(launch.spec)
+    parts = group_tasks(launch.spec)
     folder = SharedFolder(site.directory, handle.workload_id)
     uid = str(handle.workload_id)
     return {
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": _threads(parts),
-        "CHECKPOINT_DIR": word(folder.checkpoints),
+        "CHECKPOINT_DIR": quote_word(folder.checkpoints),
         "NODE_NAME": '"$SLURMD_NODENAME"',
-        "RUNAI_PROJECT": word(handle.project),
-        "RUNAI_JOB_NAME": word(handle.name),
+        "RUNAI_PROJECT": quote_word(handle.project),
+        "RUNAI_JOB_NAME": quote_word(handle.name),
         "RUNAI_JOB_UUID": uid,
-        "RUNAI_NUM_OF_GPUS": _of_each([it.compute.gpu_devices_request for it in parts]),
-        "JOB_NAME": word(handle.name),
+        "RUNAI_NUM_OF_GPUS": _by_role([it.compute.gpu_devices_request for it in parts]),
+        "JOB_NAME": quote_word(handle.name),
         "JOB_UUID": uid,
         "POD_INDEX": '"$RANK"',
     }
 
 
 def _threads(parts: Sequence[Tasks]) -> str:
-    """OMP_NUM_THREADS. In a heterogeneous job Slurm would give all tasks the number of the last
-    part."""
+    """Return OMP_NUM_THREADS. In a heterogeneous job, Slurm would give all tasks the number of the
+    last part."""
     if len(parts) == 1:
         return '"${SLURM_CPUS_PER_TASK:-1}"'
-    return _of_each([it.cpus for it in parts])
+    return _by_role([it.cpus for it in parts])
 
 
-def _of_each(counts: Sequence[int]) -> str:
-    """A number that is the same for all ranks, or an expression for the master's and the
-    workers'."""
+def _by_role(counts: Sequence[int]) -> str:
+    """Return a number if it is the same for all ranks, else an expression that distinguishes master
+    and workers."""
     first = counts[0]
     last = counts[-1]
     return str(first) if first == last else f'"$((RANK == 0 ? {first} : {last}))"'
 
 
-def own(launch: Launch, site: SlurmSite, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:
-    """Variables with the folders of data sources, then the user's in their order, as a value may
-    refer to earlier ones. With ``shown`` the values are for people, and secrets are masked."""
-    for source in sources.of_pod(launch, pod):
-        yield source.variable, word(sources.folder_of(launch, site, source))
-    names = {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *_sources(launch, pod)}
+def user_variables(
+    launch: Launch, site: SlurmSite, pod: Pod, *, masked: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield variables with the folders of data sources, then those of the user in their order,
+    because a value may refer to earlier ones. With ``masked``, secrets are left out."""
+    for source in sources.pod_sources(launch, pod):
+        yield source.variable, quote_word(sources.folder_of(launch, site, source))
+    names = {
+        *SCRIPT_VARIABLES,
+        *rendezvous_variables(launch.spec),
+        *_platform_names(),
+        *_source_names(launch, pod),
+    }
     for variable in pod.replica.environment_variables:
-        if variable.name in MET_BY and launch.spec.kind.is_gang:
+        if variable.name in FIXED_IN_GANG and launch.spec.kind.is_gang:
             continue
         if variable.pod_field_ref:
             yield variable.name, FIELDS[variable.pod_field_ref.path]
-        elif shown and (variable.credential or looks_secret(variable.name)):
+        elif masked and (variable.credential or looks_secret(variable.name)):
             yield variable.name, MASK
         elif variable.credential:
             yield variable.name, shlex.quote(launch.secret_of(variable))
         else:
-            value = sources.placed(variable.value or "", launch, site)
-            yield variable.name, word(value, names)
+            value = sources.replace_paths(variable.value or "", launch, site)
+            yield variable.name, quote_word(value, names)
         names.add(variable.name)
 
 
 def known_names(launch: Launch, pod: Pod) -> set[str]:
-    """All variables that ``$(NAME)`` in a command can refer to."""
+    """Return all variables that ``$(NAME)`` in a command can refer to."""
     users = {variable.name for variable in pod.replica.environment_variables}
-    return {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *_sources(launch, pod), *users}
+    return {
+        *SCRIPT_VARIABLES,
+        *rendezvous_variables(launch.spec),
+        *_platform_names(),
+        *_source_names(launch, pod),
+        *users,
+    }
 
 
-def _sources(launch: Launch, pod: Pod) -> set[str]:
-    return {source.variable for source in sources.of_pod(launch, pod)}
+def _source_names(launch: Launch, pod: Pod) -> set[str]:
+    return {source.variable for source in sources.pod_sources(launch, pod)}
 
 
-def _platform() -> set[str]:
+def _platform_names() -> set[str]:
     return {
         *("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID"),
         *("RUNAI_NUM_OF_GPUS", "JOB_NAME", "JOB_UUID", "OMP_NUM_THREADS"),

@@ -1,4 +1,4 @@
-"""Quote command lines and values for a shell, with ``$(NAME)`` as in Kubernetes. Pure."""
+"""Quotes command lines and values for a shell, with ``$(NAME)`` as in Kubernetes. Pure."""
 
 import re
 import shlex
@@ -14,18 +14,18 @@ def is_name(name: str) -> bool:
     return bool(NAME.match(name))
 
 
-def word(text: str, names: Collection[str] = ()) -> str:
-    """The text as one shell word. ``$(NAME)`` becomes the value of a variable among ``names``;
-    other names stay as they are. ``$$`` before a parenthesis becomes one dollar."""
-    return "".join(_pieces(text, names)) or "''"
+def quote_word(text: str, names: Collection[str] = ()) -> str:
+    """Return the text as one shell word. ``$(NAME)`` becomes the value of a variable in ``names``;
+    other names are not replaced. ``$$`` before a parenthesis becomes one dollar."""
+    return "".join(_quote_pieces(text, names)) or "''"
 
 
-def line(words: str, names: Collection[str] = ()) -> str:
-    """A command line of a spec, split into words as a shell does and quoted again."""
-    return " ".join(word(each, names) for each in shlex.split(words))
+def quote_line(words: str, names: Collection[str] = ()) -> str:
+    """Split a command line of a spec into words as a shell does, and quote them again."""
+    return " ".join(quote_word(each, names) for each in shlex.split(words))
 
 
-def _pieces(text: str, names: Collection[str]) -> Iterator[str]:
+def _quote_pieces(text: str, names: Collection[str]) -> Iterator[str]:
     end = 0
     plain = ""
     for match in REFERENCE.finditer(text):

@@ -130,7 +130,7 @@ def test_a_connection_that_somebody_tests_is_tried_at_once(
         tries.append(line)
         return CommandResult(255, b"", "ty@login: Permission denied (publickey).")
 
-    monkeypatch.setattr(transport, "run_here", ssh)
+    monkeypatch.setattr(transport, "run_locally", ssh)
     monkeypatch.setattr(transport, "RECONNECT", (3600.0,))
     admin.post(NEW, {"action": "save", **VALUES, "private_key": KEY})
     cluster = Cluster.objects.get()
