@@ -12,7 +12,7 @@ from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
 from engines.slurm.script.rank.variables import platform_variables, user_variables
-from engines.slurm.script.shape import batch_script
+from engines.slurm.script.shape import script_text
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
 from spec.imports.sbatch import BATCH_SCRIPT, import_script
@@ -33,12 +33,12 @@ STEP = 'step() { exec bash "$RUN/start.sh"; }\n'
 
 def directive_text(launch: Launch) -> str:
     """Return the ``#SBATCH`` lines of the script, unchanged."""
-    return "".join(f"{line}\n" for line in written.directive_lines(batch_script(launch.spec)))
+    return "".join(f"{line}\n" for line in written.directive_lines(script_text(launch.spec)))
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
     """Yield Trainyard's options, which follow the lines of the script."""
-    names = {it.name for it in written.parse_directives(batch_script(launch.spec))}
+    names = {it.name for it in written.parse_directives(script_text(launch.spec))}
     if "no-requeue" in names:
         names.add("requeue")
     for name, value in directives.options(launch, site):
@@ -51,7 +51,7 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
 def start_script(launch: Launch, site: SlurmSite, text: str) -> str:
     """Return the start script, which sets variables for the script and then runs it."""
     values_by_name = {
-        it.name: it.value for it in written.parse_directives(batch_script(launch.spec))
+        it.name: it.value for it in written.parse_directives(script_text(launch.spec))
     }
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     values = {
@@ -77,9 +77,9 @@ def environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
 
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Yield problems if the spec contradicts the script, or if the script cannot run here."""
-    if not batch_script(spec):
+    if not script_text(spec):
         return
-    script = import_script(batch_script(spec), unchanged=True)
+    script = import_script(script_text(spec), unchanged=True)
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")

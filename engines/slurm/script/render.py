@@ -15,7 +15,7 @@ from engines.slurm.script.rank.variables import (
     user_variables,
 )
 from engines.slurm.script.rank.words import quote_line, quote_word
-from engines.slurm.script.shape import Tasks, batch_script, group_tasks, has_launcher
+from engines.slurm.script.shape import Tasks, group_tasks, has_launcher, script_text
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.steps import COLUMNS, SAMPLE_SECONDS
 from spec.workload import Pod, WorkloadSpec
@@ -31,7 +31,7 @@ SHEBANG = "#!/bin/bash\n"
 
 def render_files(launch: Launch, site: SlurmSite, *, masked: bool = False) -> dict[str, str]:
     """Return the files of a run by name. With ``masked``, they contain no secrets."""
-    if script := batch_script(launch.spec):
+    if script := script_text(launch.spec):
         return _render_as_written(launch, site, script, masked=masked)
     return {
         BATCH: render_batch(launch, site),
@@ -51,18 +51,18 @@ def render_batch(launch: Launch, site: SlurmSite) -> str:
     """Return the batch script for Slurm."""
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     spec = launch.spec
-    options_of = as_written if batch_script(spec) else directives
+    options_of = as_written if script_text(spec) else directives
     directive_lines = "".join(_directive(*option) for option in options_of.options(launch, site))
     values = {
         "RUN": folder.run(launch.run),
         "BELL": folder.bell,
         "GRACE": spec.termination_grace_period_seconds,
         "BACKOFF_LIMIT": spec.backoff_limit,
-        "TIME_LIMIT": "" if batch_script(spec) else directives.seconds_left(launch) or "",
+        "TIME_LIMIT": "" if script_text(spec) else directives.seconds_left(launch) or "",
     }
     assignments = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
     directive_lines = as_written.directive_text(launch) + directive_lines
-    step = _step_of_script() if batch_script(spec) else _step_functions(launch, site)
+    step = _step_of_script() if script_text(spec) else _step_functions(launch, site)
     bring = _read("bring.sh") if sources.fetched_sources(launch) else ""
     sample = _usage_functions() if site.own_names else ""
     functions = step + bring + sample + _read("batch.sh")

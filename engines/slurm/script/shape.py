@@ -53,7 +53,7 @@ class Tasks:
         return self.compute.gpu_devices_request // self.slots
 
 
-def batch_script(spec: WorkloadSpec) -> str:
+def script_text(spec: WorkloadSpec) -> str:
     """Return the batch script that runs instead of ranks; empty if there is none."""
     return spec.batch_script or ""
 

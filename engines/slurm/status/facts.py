@@ -9,7 +9,7 @@ from typing import Any
 
 from engines.base import Launch
 from engines.slurm.queue.jobs import BatchJob
-from engines.slurm.script.shape import batch_script, group_tasks, has_launcher
+from engines.slurm.script.shape import group_tasks, has_launcher, script_text
 from spec.workload import MAX_WORKERS, Role
 
 LAST_SECOND = 10**11  # in seconds since 1970
@@ -95,7 +95,7 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
             "limit": spec.time_limit_seconds,
             "parts": len(group_tasks(spec)),
             "launcher": has_launcher(spec),
-            "script": bool(batch_script(spec)),
+            "script": bool(script_text(spec)),
             "inside": inside,
         }
     )

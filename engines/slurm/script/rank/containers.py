@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 
 from engines.base import Launch
-from engines.slurm.script.shape import Tasks, batch_script, group_tasks, has_launcher
+from engines.slurm.script.shape import Tasks, group_tasks, has_launcher, script_text
 from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Pod, Replica
@@ -22,14 +22,14 @@ NOT_USED = "is not used: {why}, so ranks run the programs of the nodes"
 def container_program(launch: Launch, site: SlurmSite) -> str:
     """Return the program that starts images for this launch; empty if it runs without images."""
     chosen = site.containers or launch.site.containers
-    if chosen == NO_CONTAINERS or batch_script(launch.spec) or has_launcher(launch.spec):
+    if chosen == NO_CONTAINERS or script_text(launch.spec) or has_launcher(launch.spec):
         return ""
     return chosen
 
 
 def unused_images(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     """Yield a problem for each image that has no effect."""
-    if container_program(launch, site) or batch_script(launch.spec):
+    if container_program(launch, site) or script_text(launch.spec):
         return
     why = _reason_unused(launch, site)
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
