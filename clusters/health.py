@@ -2,6 +2,9 @@
 from its checks; and request checks."""
 
 from collections.abc import Iterable
+from datetime import timedelta
+
+from django.utils import timezone
 
 from clusters.models import Cluster, State
 from core.broker import enqueue
@@ -10,6 +13,7 @@ from engines.findings import EXCLUDED, Finding, Level, refusal_of
 
 HELP = "The Connection tab of the cluster shows administrators what to apply."
 MOST_NAMED = 3  # findings in one message; the page lists them all
+RECENT = timedelta(seconds=5)  # since a check, whose results are then taken for the present ones
 
 
 def request_check(cluster: Cluster) -> None:
@@ -18,6 +22,13 @@ def request_check(cluster: Cluster) -> None:
     If the message is lost, the monitor checks the cluster at that turn.
     """
     enqueue.send("clusters.look", cluster.pk, enqueue.SUBMIT)
+
+
+def request_check_if_old(cluster: Cluster) -> None:
+    """Have a worker check the cluster, unless it was just checked: what a submission lacked may
+    have been created since."""
+    if cluster.checked_at is None or timezone.now() - cluster.checked_at > RECENT:
+        request_check(cluster)
 
 
 def state_of(findings: Iterable[Finding]) -> tuple[State, str]:

@@ -286,6 +286,7 @@ def _apply_queues(cluster: Cluster, engine: Engine, queues: Wanted | None) -> tu
     try:
         engine.keep_queues(queues)
     except EngineError as error:
-        text = f"They do not match the projects' quotas: {error} Workloads may have to wait."
+        why = str(error).rstrip(".")
+        text = f"They do not match the projects' quotas: {why}. Workloads may have to wait."
         return (Finding(QUOTAS, "KAI queues", Level.ISSUE, text),)
     return (Finding(QUOTAS, "KAI queues", Level.OK, "In line with the quotas of the projects"),)

@@ -48,7 +48,7 @@ class NodeInfo:
     """A machine and its allocatable resources: ``cpu`` in cores, ``memory`` in bytes.
 
     ``allocated`` are the requests of pods on it at ``counted_at``; ``None`` if the engine does not
-    know. ``resources`` names further resources that pods may request.
+    know. ``resources`` are amounts of further resources that pods may request, by name.
     """
 
     name: str
@@ -60,6 +60,6 @@ class NodeInfo:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    resources: tuple[str, ...] = ()
+    resources: Mapping[str, float] = field(default_factory=dict)
     allocated: Allocation | None = None
     counted_at: datetime | None = None

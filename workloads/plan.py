@@ -18,6 +18,7 @@ from assets.credential.injection.binding import bind_credentials
 from assets.links import Reference
 from assets.models import Template
 from assets.template import rulings
+from clusters import health
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
 from engines.base import Handle
@@ -148,7 +149,10 @@ def plan(
     if cluster and draft.is_gang:
         result.add_problems(_framework_problems(cluster, draft.framework))
     if cluster and result.spec:
-        result.add_problems(_check_on_cluster(result, result.spec, cluster))
+        lacking = _check_on_cluster(result, result.spec, cluster)
+        result.add_problems(lacking)
+        if lacking and submits:
+            health.request_check_if_old(cluster)  # so that the next try is judged on what is there
     if not submits:
         _predict_start(result)
         add_contested_problems(result)

@@ -34,7 +34,7 @@ from engines.kubernetes.manifests.job import IMAGES, manifests, mask_secrets
 from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.manifests.tools import tool_object_name
 from engines.kubernetes.names import job_name
-from engines.kubernetes.status.causes.never_fits import with_never_fits
+from engines.kubernetes.status.causes.known_nodes import with_known_nodes
 from engines.kubernetes.submission import Submitter
 from engines.kubernetes.watch.lookup import Lookup
 from engines.kubernetes.watch.memory import Memory
@@ -168,7 +168,7 @@ class KubernetesEngine:
         observation = snapshot.observation if snapshot else None
         if snapshot is None or observation is None:
             return None
-        return with_never_fits(observation, snapshot.pods.values(), self._inventory.last)
+        return with_known_nodes(observation, snapshot.pods.values(), self._inventory.last)
 
     def stop(self, handle: Handle, *, run: int) -> None:
         for _ in range(TRIES):

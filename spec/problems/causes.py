@@ -25,15 +25,21 @@ class CauseKind(StrEnum):
     OTHER = "Other"
 
 
+#: The reason of each kind, for causes that name no reason of their own.
 REASONS = {
+    CauseKind.CAPACITY: Reason.WAITING_FOR_CAPACITY,
+    CauseKind.NODES: Reason.WAITING_FOR_CAPACITY,
     CauseKind.QUOTA: Reason.WAITING_FOR_QUOTA,
-    CauseKind.IMAGE: Reason.IMAGE_UNKNOWN,
-    CauseKind.MISSING: Reason.REFUSED,
-    CauseKind.DATA: Reason.REFUSED,
-    CauseKind.REFUSED: Reason.REFUSED,
     CauseKind.QUEUE: Reason.REFUSED,
-    CauseKind.PROGRAM: Reason.RANK_FAILED,
+    CauseKind.GANG: Reason.WAITING_FOR_CAPACITY,
+    CauseKind.STORAGE: Reason.NONE,
+    CauseKind.IMAGE: Reason.IMAGE_UNKNOWN,
+    CauseKind.DATA: Reason.REFUSED,
+    CauseKind.MISSING: Reason.REFUSED,
+    CauseKind.REFUSED: Reason.REFUSED,
     CauseKind.OPERATOR: Reason.NONE,
+    CauseKind.PROGRAM: Reason.RANK_FAILED,
+    CauseKind.OTHER: Reason.NONE,
 }
 
 
@@ -59,11 +65,11 @@ class Cause:
     who: str = ""
     shares: tuple[Share, ...] = ()
     total: int = 0
-    precise_reason: Reason = Reason.NONE  # more precise than the reason of its kind
+    precise_reason: Reason | None = None  # replaces the reason of its kind, with NONE as well
 
     @property
     def reason(self) -> Reason:
-        return self.precise_reason or REASONS.get(self.kind, Reason.WAITING_FOR_CAPACITY)
+        return REASONS[self.kind] if self.precise_reason is None else self.precise_reason
 
     @property
     def message(self) -> str:

@@ -79,7 +79,7 @@ TAINTED = Shortage(
     CauseKind.NODES,
     "reserved for others by the taint {0}",
     "Nodes are reserved for others by the taint {0}",
-    f"Add a toleration for the taint, or {POOL}.",
+    f"Add a toleration for the taint {{0}}, or {POOL}.",
     OTHER,
 )
 NOT_REQUESTED = Shortage(

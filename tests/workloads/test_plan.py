@@ -1,13 +1,16 @@
 """A plan says everything that is wrong at once, and one submission is planned once."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
+from core.broker import enqueue
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from tests.caller import Caller
@@ -173,3 +176,17 @@ def test_a_taken_name_that_plan_and_contest_both_notice_is_said_once(
     made = plan(draft(project), by=member)
     add_contested_problems(made)
     assert [problem.field for problem in made.problems] == ["name"]
+
+
+def test_a_refused_submission_has_the_cluster_checked_again(
+    member: User, project: Project, sent: list[tuple[Any, ...]]
+) -> None:
+    """What it lacked may have been created a moment ago."""
+    plan(demanding(project), by=member, submits=True)
+    assert not sent, "it was just checked"
+    project.cluster.checked_at = timezone.now() - timedelta(minutes=1)
+    project.cluster.save()
+    plan(demanding(project), by=member)
+    assert not sent
+    plan(demanding(project), by=member, submits=True)
+    assert sent == [("clusters.look", project.cluster_id, enqueue.SUBMIT)]

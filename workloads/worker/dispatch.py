@@ -39,6 +39,8 @@ GATHER_SECONDS = 0.2  # wait for more submissions in a burst, which then need fe
 UNSEEN = timedelta(seconds=30)
 NOT_ACCEPTED = "The cluster has not accepted it yet"
 SOON = "Retrying every few seconds."
+#: Reasons for which a cluster does not accept a workload for now; see ``EngineUnavailable.cause``.
+DELAYS = (Reason.CLUSTER_UNAVAILABLE, Reason.WAITING_FOR_QUOTA)
 LEASE_SECONDS = 10.0  # if its holder dies, another process continues after this time
 
 
@@ -183,9 +185,7 @@ def _show_delay(workload: Workload, why: EngineUnavailable) -> None:
 
 def _clear_delays(submitted: list[UUID]) -> None:
     """Clear what submitted workloads waited for."""
-    waited = Workload.objects.filter(
-        pk__in=submitted, phase__in=RUN_REQUESTED, reason=Reason.CLUSTER_UNAVAILABLE
-    )
+    waited = Workload.objects.filter(pk__in=submitted, phase__in=RUN_REQUESTED, reason__in=DELAYS)
     for workload in waited.with_state_columns():
         with transaction.atomic():
             waited.filter(pk=workload.pk).update(reason=Reason.NONE, message="")

@@ -26,6 +26,7 @@ from websocket import (
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.outage import explain_outage, refusing_server_cause
+from engines.kubernetes.client.quotas import is_never_allowed, quota_cause
 
 FIELD_MANAGER = "trainyard"
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two chunks of an answer
@@ -285,8 +286,11 @@ def _translate_error(error: ApiException) -> Exception:
             "were revoked, replace the kubeconfig of the cluster."
         )
     if error.status in UNAVAILABLE or error.status >= 500 or ending:
-        words_of_it = f"The API server answered {error.status}: {message}"
-        return EngineUnavailable(words_of_it, cause=refusing_server_cause(message))
+        answer = f"The API server answered {error.status}: {message.rstrip('.')}."
+        return EngineUnavailable(answer, cause=refusing_server_cause(message))
+    quota = quota_cause(message)
+    if quota and not is_never_allowed(message):  # what others give back is room for it
+        return EngineUnavailable(f"{quota.title}. {quota.todo}", cause=quota)
     kind = {403: Denied, 404: NotFound, 409: Conflict}.get(error.status, EngineRefused)
     return kind(f"The cluster refused: {message}", field=field)
 

@@ -36,6 +36,9 @@ NOT_AN_API_SERVER = (
     "the kubeconfig: https, its name, and its port."
 )
 WEBHOOK = re.compile(r'failed calling (?:admission )?webhook "(?P<name>[^"]+)"')
+TERMINATING = re.compile(
+    r"unable to create new content in namespace (?P<name>\S+) because it is being terminated"
+)
 RETRYING = "Retrying every few seconds."
 Explanation = tuple[str, str]  # what is wrong, and what to do
 
@@ -53,7 +56,7 @@ def explain_outage(error: Exception) -> str:
 
 def refusing_server_cause(said: str) -> Cause:
     """The cause of waiting for a server that answers with an error; ``said`` is its message."""
-    if cause := webhook_cause(said):
+    if cause := webhook_cause(said) or ending_namespace_cause(said):
         return replace(cause, todo=f"{RETRYING} {cause.todo}")
     title = "The cluster does not accept it at the moment"
     todo = f"{RETRYING} If this persists, ask the cluster's administrator."
@@ -70,6 +73,19 @@ def webhook_cause(said: str) -> Cause | None:
     todo = f"Nothing gets past it until it runs again: ask the cluster's administrator.{whose}"
     title = f"The admission webhook {match['name']} does not answer"
     return _cluster_cause(title, todo, said)
+
+
+def ending_namespace_cause(said: str) -> Cause | None:
+    """The cause if the namespace is being deleted. That is no fault of the cluster's."""
+    match = TERMINATING.search(said)
+    if match is None:
+        return None
+    title = f"The namespace {match['name']} is being deleted"
+    todo = (
+        "It is created again once it is gone. If it stays, the conditions of the namespace say "
+        "what holds it: ask the cluster's administrator."
+    )
+    return Cause(CauseKind.OTHER, title, todo, said=said, precise_reason=Reason.CLUSTER_UNAVAILABLE)
 
 
 def _cluster_cause(title: str, todo: str, said: str) -> Cause:

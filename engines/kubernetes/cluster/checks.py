@@ -207,7 +207,7 @@ def _nodes(inventory: Inventory) -> Iterator[Finding]:
         yield Finding(NODES, "Nodes", Level.OK, text)
     else:
         yield Finding(NODES, "Nodes", Level.ISSUE, f"{text}. Nothing can run.")
-    offered = sorted({name for node in nodes for name in node.resources})
+    offered = sorted({name for node in nodes for name, most in node.resources.items() if most})
     if GPU in offered:
         yield Finding(NODES, "GPU resources", Level.OK, ", ".join(offered))
     else:

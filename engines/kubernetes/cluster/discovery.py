@@ -16,6 +16,7 @@ from engines.kubernetes.cluster import queues
 from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from spec.framework import Framework
+from spec.problems.causes import CauseKind
 
 TOPOLOGIES = "kai.scheduler/v1alpha1"
 QUEUES = "queues"
@@ -132,6 +133,8 @@ def webhook_failure(api: Api, kind: JobKind) -> str:
     except EngineUnavailable as error:
         if error.cause is None:
             raise
+        if error.cause.kind is CauseKind.QUOTA:  # an answer, in which the webhook had its part
+            return ""
         return f"{error.cause.title}. {error.cause.todo}"
     return ""
 

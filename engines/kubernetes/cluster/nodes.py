@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from threading import Lock
 
 from engines.base import EngineError, EngineRefused, Manifest
+from engines.kubernetes.amounts import parse_amount
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import GPU
 from engines.kubernetes.labels import WORKLOAD
-from engines.kubernetes.manifests.pod.requests import add_up, parse_amount, pod_requests
+from engines.kubernetes.manifests.pod.requests import add_up, pod_requests
 from engines.kubernetes.status.conditions import condition
 from engines.nodes import Allocation, Condition, Gpu, NodeInfo, Taint
 
@@ -132,7 +133,7 @@ def node_info(
         ready=ready,
         message=message,
         labels=labels,
-        resources=tuple(sorted(name for name in room if "/" in name)),
+        resources={name: float(parse_amount(room[name])) for name in room if "/" in name},
         taints=tuple(
             Taint(taint["key"], taint.get("value", ""), taint["effect"])
             for taint in item["spec"].get("taints") or ()

@@ -17,9 +17,9 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 
 from engines.base import EngineError, Manifest, UsageSample
+from engines.kubernetes.amounts import parse_amount
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import WORKLOAD
-from engines.kubernetes.manifests.pod.requests import parse_amount
 from engines.kubernetes.status.job import JobView
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from uuid import UUID
@@ -16,16 +16,23 @@ PREEMPTED = frozenset({"Preempted", "Evict"})
 #: An autoscaler adds nodes for a pod, as reported by cluster-autoscaler and Karpenter, or does not.
 NODES_ADDED = frozenset({"TriggeredScaleUp", "Nominated"})
 NO_NODES_ADDED = frozenset({"NotTriggerScaleUp"})
+#: A provisioner was asked to create the volume of a claim, or has begun to.
+PROVISIONING = frozenset({"ExternalProvisioning", "Provisioning"})
 #: Normal events that may explain what a workload waits for.
-EXPLAINING = PREEMPTED | NODES_ADDED | NO_NODES_ADDED
+EXPLAINING = PREEMPTED | NODES_ADDED | NO_NODES_ADDED | PROVISIONING
 #: Normal events worth a line in the history. ``SELECTOR`` has the server leave out most others.
-TELLING = EXPLAINING | {"Pulling", "Pipelined", "NotReady"}
+TELLING = EXPLAINING | {"Pulling", "Pipelined"}
 QUIET = (
     *("Scheduled", "Pulled", "Created", "Started"),
     *("SuccessfulCreate", "SuccessfulCreatePod", "SuccessfulCreateService"),
     *("MPIJobCreated", "MPIJobRunning"),
 )
 SELECTOR = ",".join(["involvedObject.kind!=Node", *(f"reason!={reason}" for reason in QUIET)])
+#: A controller lost a race with another writer, and tries again.
+LOST_RACE = re.compile(r"the object has been modified; please apply your changes")
+#: KAI's pod grouper reacts to several pods of a group at the same time.
+GROUPER = "PodGrouperWarning"
+GROUPER_RACE = re.compile(r'^Pod ".+" not found$|already exists$')
 LONGEST = 2000  # characters of a message
 MOST_EARLY = 500
 NUMBER = re.compile(r"\d+")
@@ -34,10 +41,23 @@ PREEMPTOR = re.compile(
     r"(?P<namespace>[\w.-]+)/[\w.-]+\w",
     re.IGNORECASE,
 )
+#: kube-scheduler names the pod that preempts by its uid (seen on 1.37), by its name before.
+PREEMPTOR_UID = re.compile(
+    r"(?P<by>preempted by )pod (?P<uid>[0-9a-f]{8}(?:-[0-9a-f]+){4})", re.IGNORECASE
+)
 
 
 def is_worth_telling(event: Manifest) -> bool:
-    return event.get("type") == "Warning" or event.get("reason") in TELLING
+    if event.get("reason") in TELLING:
+        return True
+    return event.get("type") == "Warning" and not _is_harmless_race(event)
+
+
+def _is_harmless_race(event: Manifest) -> bool:
+    said = str(event.get("message") or "")
+    if LOST_RACE.search(said):
+        return True
+    return event.get("reason") == GROUPER and bool(GROUPER_RACE.search(said))
 
 
 def may_explain(event: Manifest) -> bool:
@@ -94,16 +114,28 @@ def event_namespace(event: Manifest) -> str:
     return str(event["involvedObject"].get("namespace", ""))
 
 
+def name_preemptor(event: Manifest, pod_name: Callable[[str], str]) -> Manifest:
+    """The event with the pod that preempts by namespace and name, as earlier schedulers wrote it.
+    ``pod_name`` returns these for a uid; empty if they are not known."""
+    said = str(event.get("message") or "")
+    named = PREEMPTOR_UID.search(said) if event.get("reason") in PREEMPTED else None
+    name = pod_name(named["uid"]) if named else ""
+    if not named or not name:
+        return event
+    return event | {"message": said.replace(named[0], f"{named['by']}{name}")}
+
+
 def hide_other_projects(said: str, namespace: str) -> str:
     """Remove the names of other projects' workloads from a message about a preemption, because its
-    reader may have no right to see other projects than that of ``namespace``."""
+    reader may have no right to see other projects than that of ``namespace``. A pod's uid is
+    removed, too."""
 
     def name(match: re.Match[str]) -> str:
         if match["namespace"] == namespace:
             return match[0]
         return f"{match['by']}a {match['rank'] or ''}workload of another project"
 
-    return PREEMPTOR.sub(name, said)
+    return PREEMPTOR_UID.sub(r"\g<by>a pod of higher priority", PREEMPTOR.sub(name, said))
 
 
 def _event_key(event: Manifest) -> str:

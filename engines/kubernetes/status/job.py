@@ -16,6 +16,7 @@ from engines.kubernetes.kueue.workload import QueuedJob, owner_uids
 from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN, parse_workload_id, run_number
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
+from engines.kubernetes.status.causes.lifecycle import scheduler_name
 from engines.kubernetes.status.conditions import (
     condition,
     has_condition,
@@ -26,6 +27,7 @@ from engines.kubernetes.status.conditions import (
 from engines.kubernetes.status.events import event_time, events_of_pod, group_by_object
 from engines.kubernetes.status.exit import describe_exit, failure_reason
 from engines.kubernetes.status.gang import GangView
+from engines.kubernetes.status.placements import record_placements
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
 from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPhase, Reason
@@ -72,14 +74,25 @@ class JobView:
         now: datetime | None = None,
         has_kueue: bool = False,
         queue_entries: Iterable[Manifest] = (),
+        placements: Mapping[str, datetime] | None = None,
     ) -> "JobView":
         """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
         claims; ``queue_entries`` are Kueue's Workloads of the job and its pods. Without ``now``
-        nothing counts as taking too long."""
+        nothing counts as taking too long. ``placements`` are those of other pods, see
+        ``status/placements.py``."""
         warnings = list(warnings)
         about = group_by_object(warnings)
         own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
-        views = (PodView(pod, kind, tuple(events_of_pod(pod, about)), now) for pod in own_pods)
+        placed = dict(placements or {})
+        record_placements(placed, own_pods)
+        views = [
+            PodView(
+                pod, kind, tuple(events_of_pod(pod, about)), now, placed.get(scheduler_name(pod))
+            )
+            for pod in own_pods
+        ]
+        ready = next((pod.ready_since for pod in views if pod.role is Role.MASTER), None)
+        views = [replace(pod, master_ready=ready) for pod in views]
         start = run_start(job)  # events of an earlier run explain nothing now
         own = (one for one in about.get(job["metadata"]["uid"], ()) if event_time(one) >= start)
         preemptions = preemption.newest_by_pod(warnings, since=start)

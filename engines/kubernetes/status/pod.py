@@ -11,11 +11,11 @@ from engines.kubernetes.labels import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.status.causes import lifecycle, probes, program, startup
 from engines.kubernetes.status.causes.autoscaler import with_autoscaler
-from engines.kubernetes.status.causes.unschedulable import unschedulable_cause
+from engines.kubernetes.status.causes.unschedulable import VOLUME_AWAITED, unschedulable_cause
 from engines.kubernetes.status.conditions import condition, has_condition, parse_time
 from engines.kubernetes.status.exit import describe_exit, exit_code, failure_reason, start_failure
 from spec.phases import RankPhase, Reason
-from spec.problems.causes import Cause, CauseKind
+from spec.problems.causes import Cause
 from spec.workload import Role
 
 STATES = ("state", "lastState")  # of a container: now, and before its last restart
@@ -26,12 +26,16 @@ PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
 @dataclass(frozen=True)
 class PodView:
     """A pod of a job. ``warnings`` are events about it and its claims, oldest first. Without
-    ``now`` nothing counts as taking too long."""
+    ``now`` nothing counts as taking too long. ``last_placed`` is when its scheduler last placed a
+    pod, ``master_ready`` since when the job's master is ready; ``None`` if it is not known to
+    be."""
 
     manifest: Manifest
     kind: JobKind
     warnings: tuple[Manifest, ...] = ()
     now: datetime | None = None
+    last_placed: datetime | None = None
+    master_ready: datetime | None = None
 
     @property
     def role(self) -> Role:
@@ -269,6 +273,8 @@ class PodView:
         waits = (self.container.get("state") or {}).get("waiting") or {}
         if self.termination and waits.get("reason") == "CrashLoopBackOff":
             return program.restart_cause(self.termination)
+        if self._waits_for_masters_name:
+            return lifecycle.unresolved_master(self.manifest)
         if self.init_failure and not self.started_at:
             return program.init_failure_cause(self.init_failure)
         return self._start_cause(waits) if not self.started_at else self._readiness_cause()
@@ -279,12 +285,45 @@ class PodView:
         if state.get("reason") == "SchedulingGated":
             return lifecycle.scheduling_gate(self.manifest, said)
         if not said:
-            late = not state and self._is_late(self.created, lifecycle.SCHEDULER_SECONDS)
-            return lifecycle.silent_scheduler(self.manifest) if late else None
+            return self._unreported_cause() if not state else None
         cause = unschedulable_cause(said)
-        if cause.kind is CauseKind.STORAGE:
+        if cause.title == VOLUME_AWAITED:
             cause = startup.provisioning_cause(self.warnings) or cause
         return with_autoscaler(cause, self.warnings)
+
+    def _unreported_cause(self) -> Cause | None:
+        """The cause while the scheduler has reported nothing. A volume that waits for its first
+        consumer is made after the scheduler has chosen a node, and before it says so."""
+        if cause := startup.provisioning_cause(self.warnings, since=self.created):
+            return cause
+        if not self._is_late(self.created, lifecycle.SCHEDULER_SECONDS):
+            return None
+        return lifecycle.unreported_pod(self.manifest, self.last_placed)
+
+    @property
+    def ready_since(self) -> datetime | None:
+        """Since when the pod is ready; ``None`` if it is not."""
+        if not self.is_ready:
+            return None
+        since = condition(self.status, "Ready").get("lastTransitionTime")
+        return parse_time(since) if since else self.started_at
+
+    @property
+    def _waits_for_masters_name(self) -> bool:
+        """Whether the operator's init container has waited for long, or in vain, for the name of a
+        master that is ready: the name of one that is not does not resolve."""
+        if self.master_ready is None:
+            return False
+        statuses = self.status.get("initContainerStatuses") or []
+        waiter = next((one for one in statuses if one["name"] == lifecycle.MASTER_WAITER), {})
+        state = waiter.get("state") or {}
+        if began := (state.get("running") or {}).get("startedAt"):
+            since = max(parse_time(began), self.master_ready)
+            return self._is_late(since, lifecycle.START_SECONDS)
+        failure = self.init_failure or {}
+        if failure.get("name") != lifecycle.MASTER_WAITER or not failure.get("finishedAt"):
+            return False
+        return parse_time(failure["finishedAt"]) > self.master_ready
 
     def _start_cause(self, waits: Manifest) -> Cause | None:
         """Causes before the container exists, when no init container has failed."""
@@ -294,7 +333,10 @@ class PodView:
         before = self.status.get("initContainerStatuses") or []
         busy = any("running" in (one.get("state") or {}) for one in before)
         late = placed and self._is_late(parse_time(placed), lifecycle.START_SECONDS)
-        return lifecycle.slow_start(self.manifest, waits) if late and not busy else None
+        if busy or not late:
+            return None
+        warning = str(self.warnings[-1].get("message", "")) if self.warnings else ""
+        return lifecycle.slow_start(self.manifest, waits, warning)
 
     def _readiness_cause(self) -> Cause | None:
         return (

@@ -8,6 +8,7 @@ from engines.base import Manifest, Observation
 from engines.kubernetes.jobs import JobKind, is_suspended
 from engines.kubernetes.status.conditions import has_condition, is_completed
 from engines.kubernetes.status.job import COMPLETE, JobView, resource_version
+from engines.kubernetes.status.placements import Placements
 from spec.phases import HELD_UP
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
@@ -24,6 +25,7 @@ class Snapshot:
     whether the cluster serves Kueue's API. ``deleted_pods`` keeps the last state of deleted pods,
     which tells how they ended. ``floor`` is the newest resource version among all objects, and
     ``order`` counts the changes at that version. ``keys`` identify all objects seen so far.
+    ``placements`` are those of the pods of all workloads.
     """
 
     kind: JobKind | None = None
@@ -38,6 +40,7 @@ class Snapshot:
     floor: int = 0
     order: int = 0
     namespace: str = ""
+    placements: Placements = field(default_factory=dict)
     _view: tuple[tuple[int, int], JobView] | None = None  # with its floor and order
     _observation: Observation | None = None  # made from that view
     _is_taken_over: bool = False  # the view was read before a list that showed the same objects
@@ -206,6 +209,7 @@ class Snapshot:
             now=datetime.now(UTC),
             has_kueue=self.has_kueue,
             queue_entries=self.queue_entries.values(),
+            placements=self.placements,
         )
 
     @property

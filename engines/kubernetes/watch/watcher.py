@@ -18,7 +18,7 @@ from engines.kubernetes.jobs import KAI_GROUP, PLAIN_JOB, JobKind
 from engines.kubernetes.kueue.names import served_version, workloads_path
 from engines.kubernetes.kueue.workload import owner_uids
 from engines.kubernetes.labels import parse_workload_id
-from engines.kubernetes.status.causes.never_fits import with_never_fits
+from engines.kubernetes.status.causes.known_nodes import with_known_nodes
 from engines.kubernetes.status.events import (
     EVENTS,
     SELECTOR,
@@ -26,10 +26,12 @@ from engines.kubernetes.status.events import (
     cluster_event,
     is_worth_telling,
     may_explain,
+    name_preemptor,
     object_key,
     object_keys,
 )
 from engines.kubernetes.status.job import COMPLETE, FINAL_BIT, sequence
+from engines.kubernetes.status.placements import Placements, record_placements
 from engines.kubernetes.watch.namespaces import Namespaces
 from engines.kubernetes.watch.rechecks import RecheckSchedule
 from engines.kubernetes.watch.reflector import (
@@ -94,6 +96,7 @@ class Watcher:
         self.hold_until: dict[UUID, float] = {}
         self._rechecks = RecheckSchedule()
         self._namespaces = Namespaces(api)
+        self._placements: Placements = {}
         self.changes = Changes()
 
     def __iter__(self) -> Generator[Observation | None]:
@@ -241,13 +244,17 @@ class Watcher:
             return None
         if uid is None or (kind is PLAIN_JOB and item["metadata"].get("ownerReferences")):
             return None  # the launcher of an MPIJob
-        snapshot = self.snapshots.setdefault(uid, Snapshot(has_kueue=self._has_kueue))
+        snapshot = self.snapshots.get(uid)
+        if snapshot is None:
+            snapshot = Snapshot(has_kueue=self._has_kueue, placements=self._placements)
+            self.snapshots[uid] = snapshot
         if kind is not None:
             snapshot.take_job(kind, what, drop_heavy_fields(item))
         elif collection == GROUP:
             snapshot.take_group(what, drop_heavy_fields(item))
         else:
             snapshot.take_pod(what, drop_heavy_fields(item))
+            record_placements(self._placements, [item])
         for key in object_keys(item) if kind is None else (item["metadata"]["uid"],):
             self._register_key(uid, snapshot, key)
         return uid
@@ -303,12 +310,22 @@ class Watcher:
         if uid is None:
             self._early_events.keep(drop_heavy_fields(event))
             return None
+        event = name_preemptor(event, self._pod_name)
         self.events.append(cluster_event(event, uid))
         snapshot = self.snapshots.get(uid)
         if snapshot is None or not may_explain(event):
             return None
         snapshot.take_warning(drop_heavy_fields(event))
         return uid
+
+    def _pod_name(self, pod_uid: str) -> str:
+        """Namespace and name of a workload's pod, as in ``team-a/demo-worker-0``; empty if it is
+        not known here."""
+        owner = self._owners.get(pod_uid)
+        snapshot = self.snapshots.get(owner) if owner else None
+        metas = (pod["metadata"] for pod in snapshot.pods.values()) if snapshot else ()
+        names = (f"{meta['namespace']}/{meta['name']}" for meta in metas if meta["uid"] == pod_uid)
+        return next(names, "")
 
     def _report_changes(self, uids: Iterable[UUID]) -> Iterator[Observation]:
         """Observations that are later than the last reported one, and say something else."""
@@ -319,7 +336,7 @@ class Watcher:
             if snapshot.job is None and snapshot.kind is not None:
                 yield self._report_deleted(uid, snapshot)
             elif observation := snapshot.observation:
-                observation = with_never_fits(observation, snapshot.pods.values(), self._nodes)
+                observation = with_known_nodes(observation, snapshot.pods.values(), self._nodes)
                 waits = observation.phase in HELD_UP
                 self._rechecks.record_judgment(uid, waits=waits, now=time.monotonic())
                 if is_news(observation, self._last_reported.get(uid)):

@@ -125,7 +125,7 @@ def cause_of(reason: str, start: datetime | None = None) -> Cause:
     when = f" Slurm expects it to start at {start:%Y-%m-%d %H:%M} UTC." if start else ""
     for sign, kind, title, todo in CAUSES:
         if reason.startswith(sign):
-            precise_reason = Reason.NEVER_FITS if todo.startswith(EDIT) else Reason.NONE
+            precise_reason = Reason.NEVER_FITS if todo.startswith(EDIT) else None
             return Cause(kind, title, f"{todo}{when}", said=reason, precise_reason=precise_reason)
     todo = "Slurm gives no more than this reason; ask the administrators of the cluster." + when
     return Cause(CauseKind.OTHER, f"Slurm keeps it waiting: {reason}", todo, said=reason)

@@ -152,9 +152,15 @@ def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
         "The admission webhook validator.pytorchjob does not answer",
         precise_reason=Reason.CLUSTER_UNAVAILABLE,
     )
-    for error, title in (
-        (EngineUnavailable("Its claim is still being deleted."), dispatch.NOT_ACCEPTED),
-        (EngineUnavailable("500", cause=away), away.title),
+    full = Cause(CauseKind.QUOTA, "The namespace's ResourceQuota team is used up")
+    for error, title, reason in (
+        (
+            EngineUnavailable("Its claim is still being deleted."),
+            dispatch.NOT_ACCEPTED,
+            Reason.CLUSTER_UNAVAILABLE,
+        ),
+        (EngineUnavailable("500", cause=away), away.title, Reason.CLUSTER_UNAVAILABLE),
+        (EngineUnavailable("403", cause=full), full.title, Reason.WAITING_FOR_QUOTA),
     ):
         engine.raises = error
         for _ in range(2):
@@ -163,14 +169,14 @@ def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
         row = now(workload)
         assert (row.phase, row.reason, row.message) == (
             Phase.CREATING,
-            Reason.CLUSTER_UNAVAILABLE,
+            reason,
             title,
         )
         assert row.causes.get(until=None).title == title
     engine.raises = None
     dispatch.hand_over(project.cluster)
     assert (now(workload).reason, now(workload).message) == (Reason.NONE, "")
-    assert [one.until is None for one in workload.causes.all()] == [False, False]
+    assert [one.until is None for one in workload.causes.all()] == [False, False, False]
 
 
 def test_handing_over_waits_for_more_submissions_where_some_came_and_nothing_is_late(

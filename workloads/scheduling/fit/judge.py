@@ -9,7 +9,7 @@ from functools import cached_property
 from projects.quotas import Demand, StrictQuota
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
-from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_REQUESTED, Shortage
+from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, Shortage
 from spec.values.quantities import format_gib
 from spec.workload import Replica, WorkloadSpec
 from workloads.scheduling.fit.nodes import (
@@ -18,6 +18,7 @@ from workloads.scheduling.fit.nodes import (
     Obstacle,
     domains,
     find_obstacle,
+    is_selected,
     roles,
     shared_labels,
     without_pods,
@@ -229,6 +230,8 @@ def _cause_never(spec: WorkloadSpec, ground: Ground) -> Cause:
             return _cause_no_node(role, spec, ground)
         ask = Ask.of(role.compute, ground.device_memory)
         if not any(group.whole.room(ask) for group in possible):
+            if any(group.whole.room(ask) for group in _selected_groups(role, spec, ground)):
+                return _cause_no_node(role, spec, ground)
             lacks = (
                 " and ".join(_shortages_in_words(ask, possible)) or "everything it requests at once"
             )
@@ -243,19 +246,31 @@ def _cause_never(spec: WorkloadSpec, ground: Ground) -> Cause:
 
 
 def _cause_no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
+    """The cause if obstacles keep the pods of a role from each node on which they would fit."""
+    ask = Ask.of(role.compute, ground.device_memory)
+    selected = _selected_groups(role, spec, ground)
+    # A node that only lacks a toleration is nearer than one of another type.
+    nearest = [group for group in selected if group.whole.room(ask)] or selected
+    obstacles_nearby = {find_obstacle(it.traits, role, spec.node_pools) for it in nearest}
     nodes_by_obstacle: Counter[Obstacle] = Counter()
     for group in ground.groups:
         if obstacle_here := find_obstacle(group.traits, role, spec.node_pools):
             nodes_by_obstacle[obstacle_here] += group.nodes
     ordered = sorted(
-        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.nearness, it[1]), reverse=True
+        nodes_by_obstacle.items(),
+        key=lambda it: (it[0] in obstacles_nearby, it[0].shortage.nearness, it[1]),
+        reverse=True,
     )
     first = ordered[0][0]
     title = first.shortage.title.format(first.name)
-    instead = NOT_REQUESTED.todo if first.shortage is NOT_REQUESTED else first.shortage.todo
+    instead = first.shortage.todo.format(first.name)
     shares = tuple(Share(it.shortage.label.format(it.name), nodes) for it, nodes in ordered)
-    todo = f"{UNLESS} {instead}"
+    todo = instead if obstacles_nearby else f"{UNLESS} {instead}"
     return Cause(CauseKind.NODES, title, todo, shares=shares, total=ground.nodes)
+
+
+def _selected_groups(role: Replica, spec: WorkloadSpec, ground: Ground) -> list[NodeGroup]:
+    return [it for it in ground.groups if is_selected(it.traits, role, spec.node_pools)]
 
 
 def _never_unless(title: str) -> Cause:

@@ -85,12 +85,13 @@ def find_obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) ->
         if taint.effect in REPELS and not any(tolerates(it, taint) for it in replica.tolerations):
             control_plane = taint.key.startswith(CONTROL_PLANE)
             return Obstacle(CONTROL_PLANE_TAINT if control_plane else TAINTED, taint.key)
-    if not _is_selected(traits, replica, pools):
+    if not is_selected(traits, replica, pools):
         return Obstacle(NOT_REQUESTED)
     return None
 
 
-def _is_selected(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> bool:
+def is_selected(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> bool:
+    """Whether a node is of the pools, type and labels that a pod asks for."""
     if pools and traits.pool not in pools:
         return False
     if replica.node_type and traits.label.get(NODE_TYPE) != replica.node_type:

@@ -1,14 +1,11 @@
 """Add up what pods request, from the API server's quantities."""
 
-from decimal import Decimal
-from functools import lru_cache
+from collections import Counter
 
 from engines.base import Manifest
+from engines.kubernetes.amounts import parse_amount
 from engines.kubernetes.jobs import GPU
 from engines.nodes import Allocation
-from spec.values.quantities import UNITS
-
-SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
 
 
 def pod_requests(pod: Manifest) -> Allocation:
@@ -27,6 +24,30 @@ def pod_requests(pod: Manifest) -> Allocation:
     notes = pod["metadata"].get("annotations") or {}
     parts = [together, _amounts(spec.get("overhead") or {}), Allocation(0, 0, _gpu_portion(notes))]
     return add_up(parts)
+
+
+def extended_requests(pod: Manifest) -> dict[str, int]:
+    """A pod's requests of other extended resources than GPUs, such as ``example.com/fpga``. The
+    scheduler counts them like its other requests, except that sidecars are not added here."""
+    spec = pod["spec"]
+    together: Counter[str] = Counter()
+    for container in spec["containers"]:
+        together.update(_extended_amounts(container))
+    for container in spec.get("initContainers") or ():
+        together |= _extended_amounts(container)
+    return dict(together)
+
+
+def _extended_amounts(container: Manifest) -> Counter[str]:
+    """Amounts are whole numbers."""
+    requests = container.get("resources", {}).get("requests") or {}
+    return Counter(
+        {name: int(parse_amount(text)) for name, text in requests.items() if _is_extended(name)}
+    )
+
+
+def _is_extended(name: str) -> bool:
+    return "/" in name and name != GPU
 
 
 def _maximum(one: Allocation, other: Allocation) -> Allocation:
@@ -62,15 +83,3 @@ def add_up(parts: list[Allocation]) -> Allocation:
         memory=sum(part.memory for part in parts),
         gpus=sum(part.gpus for part in parts),
     )
-
-
-@lru_cache(maxsize=4096)
-def parse_amount(text: str) -> Decimal:
-    """Parse a quantity of an API server: ``1900m``, ``8046488Ki``, ``2``, ``1e3``."""
-    for suffix, factor in sorted(UNITS.items(), key=lambda unit: -len(unit[0])):
-        if suffix and text.endswith(suffix):
-            return Decimal(text.removesuffix(suffix)) * factor
-    for suffix, parts in SMALL.items():
-        if text.endswith(suffix):
-            return Decimal(text.removesuffix(suffix)) / parts
-    return Decimal(text)

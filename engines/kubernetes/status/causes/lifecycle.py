@@ -1,11 +1,18 @@
 """Causes outside the program: schedulers, nodes, and other containers of the pod. Pure."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from engines.base import Manifest
+from engines.kubernetes.jobs import KAI
+from engines.kubernetes.manifests.pod.scheduling import QUEUE
+from engines.kubernetes.status.conditions import condition, parse_time
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
+#: The init container in which the training operator's workers wait for their master's name. It
+#: asks 100 times, with pauses of 2 s, and then fails.
+MASTER_WAITER = "init-pytorch"
 DEFAULT_SCHEDULER = "default-scheduler"
 #: Seconds within which a scheduler normally reports on a pod, and most images are pulled.
 SCHEDULER_SECONDS = 15
@@ -13,12 +20,36 @@ START_SECONDS = 120
 ADMINISTRATOR = "ask the cluster's administrator"
 
 
-def silent_scheduler(pod: Manifest) -> Cause:
-    """No scheduler has looked at the pod."""
-    name = pod["spec"].get("schedulerName") or DEFAULT_SCHEDULER
-    title = f"The scheduler {name} does not answer"
-    todo = f"Nothing is placed until that scheduler runs: {ADMINISTRATOR}."
+def scheduler_name(pod: Manifest) -> str:
+    return str(pod["spec"].get("schedulerName") or DEFAULT_SCHEDULER)
+
+
+def unreported_pod(pod: Manifest, last_placed: datetime | None) -> Cause:
+    """The scheduler has reported nothing about the pod. That accuses the scheduler only if it has
+    not chosen a node for it, and has placed no other pod since. ``last_placed`` is when it last
+    placed one; ``None`` if unknown."""
+    name = scheduler_name(pod)
     said = f"The pod {pod['metadata']['name']} has no condition PodScheduled."
+    if node := (pod.get("status") or {}).get("nominatedNodeName"):
+        title = f"The scheduler {name} has chosen the node {node}, which is not ready for it yet"
+        todo = (
+            "It waits there for a volume or a device to be prepared; the events of its claims may "
+            f"say more. If this persists, {ADMINISTRATOR}."
+        )
+        said = f"{said} Its status.nominatedNodeName is {node}."
+        return Cause(CauseKind.OTHER, title, todo, said=said)
+    queue = (pod["metadata"].get("labels") or {}).get(QUEUE, "") if name == KAI else ""
+    about_queue = f" KAI is also silent if the queue {queue} does not exist." if queue else ""
+    created = parse_time(pod["metadata"]["creationTimestamp"])
+    if last_placed and last_placed > created:
+        title = f"The scheduler {name} places other pods, and reports nothing about this one"
+        todo = (
+            "It may be waiting for a volume, a device or other pods. If this persists, "
+            f"{ADMINISTRATOR}.{about_queue}"
+        )
+        return Cause(CauseKind.OTHER, title, todo, said=said)
+    title = f"The scheduler {name} does not answer"
+    todo = f"Nothing is placed until that scheduler runs: {ADMINISTRATOR}.{about_queue}"
     return Cause(CauseKind.OPERATOR, title, todo, said=said)
 
 
@@ -30,8 +61,21 @@ def scheduling_gate(pod: Manifest, said: str) -> Cause:
     return Cause(CauseKind.QUEUE, title, todo, said=said, precise_reason=Reason.NONE)
 
 
-def slow_start(pod: Manifest, waiting: Manifest) -> Cause:
-    """The pod has a node, and no problem is reported."""
+def unresolved_master(pod: Manifest) -> Cause:
+    """The operator's init container waits for the name of a master that runs."""
+    todo = (
+        "The master runs, so its name should resolve. Either the cluster's DNS does not answer, or "
+        f"a NetworkPolicy keeps this pod from it: {ADMINISTRATOR}."
+    )
+    state = condition(pod.get("status") or {}, "Initialized")
+    said = f"{state.get('reason', '')}: {state.get('message') or ''}".strip(": ")
+    title = "It waits for the name of the master to resolve"
+    return Cause(CauseKind.OTHER, title, todo, said=said)
+
+
+def slow_start(pod: Manifest, waiting: Manifest, warning: str) -> Cause:
+    """The pod has a node, and no known problem is reported. ``warning`` is the last event about
+    it, if it has one."""
     node = pod["spec"]["nodeName"]
     title = f"The node {node} has been preparing its container for minutes"
     todo = (
@@ -39,7 +83,8 @@ def slow_start(pod: Manifest, waiting: Manifest) -> Cause:
         "persists, "
         f"{ADMINISTRATOR} to look at the node."
     )
-    said = f"{waiting.get('reason', '')}: {waiting.get('message') or ''}".rstrip(": ")
+    state = f"{waiting.get('reason', '')}: {waiting.get('message') or ''}".rstrip(": ")
+    said = warning or state
     return Cause(CauseKind.OTHER, title, todo, said=said, precise_reason=Reason.NONE)
 
 

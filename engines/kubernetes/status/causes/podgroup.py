@@ -1,45 +1,34 @@
 """KAI's objections to a whole gang, as one cause. Pure."""
 
+from dataclasses import replace
+
 from engines.base import Manifest
+from engines.kubernetes.status.causes.unschedulable import unschedulable_cause
 from spec.problems.causes import Cause, CauseKind
 
-BY_REASON: dict[str, Cause] = {
-    "NonPreemptibleOverQuota": Cause(
-        CauseKind.QUOTA,
-        "More than the project's quota, which a non-preemptible workload may not exceed",
-        "Make it preemptible, ask for less, or wait until workloads of the project end.",
-    ),
-    "OverLimit": Cause(
-        CauseKind.QUOTA,
-        "The project's limit is reached",
-        "Ask for less, wait until workloads of the project end, or have the limit raised.",
-    ),
-    "QueueDoesNotExist": Cause(
-        CauseKind.QUEUE,
-        "The project has no queue on the cluster",
-        "Ask the administrator: Trainyard creates the queue once it is allowed to write "
-        "queues there.",
-    ),
-}
+UNSCHEDULABLE = "UnschedulableOnNodePool"
+OF_QUEUES = (CauseKind.QUOTA, CauseKind.QUEUE)
 
 
 def podgroup_cause(group: Manifest | None) -> Cause | None:
     """The cause in a pod group's status; ``None`` if KAI has no objection."""
     status = (group or {}).get("status") or {}
-    for condition in status.get("schedulingConditions") or []:
-        if condition.get("type") != "UnschedulableOnNodePool" or condition.get("status") != "True":
-            continue
-        reasons = condition.get("reasons") or [condition]
-        recognized = [
-            (BY_REASON[one["reason"]], one) for one in reasons if one.get("reason") in BY_REASON
-        ]
-        if recognized:
-            cause, one = recognized[0]
-            said = one.get("message") or one["reason"]
-            return Cause(cause.kind, cause.title, cause.todo, said=said)
-        said = next((one["message"] for one in reasons if one.get("message")), "")
-        if said:
-            title = "The scheduler has no room for all ranks"
-            todo = "Ask for fewer or smaller pods, or wait until other workloads end."
-            return Cause(CauseKind.GANG, title, todo, said=said)
-    return None
+    causes = [
+        _objection_cause(reason)
+        for condition in status.get("schedulingConditions") or []
+        if condition.get("type") == UNSCHEDULABLE and condition.get("status") == "True"
+        for reason in condition.get("reasons") or [condition]
+    ]
+    telling = [cause for cause in causes if cause]
+    # That a queue is full says more than that no node was found, which may follow from it.
+    return min(telling, key=lambda cause: cause.kind not in OF_QUEUES, default=None)
+
+
+def _objection_cause(reason: Manifest) -> Cause | None:
+    """The cause in one of KAI's reasons, whose name precedes its message on pods, too."""
+    name = str(reason.get("reason") or "")
+    said = str(reason.get("message") or name)
+    if not said:
+        return None
+    words = said if said.startswith(name) else f"{name}: {said}"
+    return replace(unschedulable_cause(words), said=said)

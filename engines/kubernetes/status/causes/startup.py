@@ -2,15 +2,33 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 from engines.base import Manifest
 from engines.kubernetes.status.causes.program import start_failure_cause
+from engines.kubernetes.status.causes.unschedulable import VOLUME_AWAITED
+from engines.kubernetes.status.events import PROVISIONING, event_time
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
 #: Waiting reasons that last until somebody acts.
-IMAGE = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+IMAGE = frozenset(
+    {
+        *("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"),
+        *("ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"),
+    }
+)
 CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError"})
+#: Waiting reasons of every start, or of a program that failed, which has causes of its own.
+ORDINARY = frozenset({"", "ContainerCreating", "PodInitializing", "CrashLoopBackOff"})
+NO_COMMAND = re.compile(r"no command specified")
+#: How the runtime got to the part of its message that people can act on.
+CREATE_PREFIX = re.compile(
+    r"^(?:failed to generate container \S+ spec: |failed to generate spec: |"
+    r"failed to create containerd container: |rpc error: code = \w+ desc = )+"
+)
+LONGEST_REASON = 200  # characters of a runtime's message in a title
+COPY = "then Copy & edit."
 MOUNT = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
 NAMED = re.compile(r'(secret|configmap|persistentvolumeclaim)s? "([^"]+)" not found', re.IGNORECASE)
 KINDS = {"secret": "Secret", "configmap": "ConfigMap", "persistentvolumeclaim": "claim"}
@@ -22,6 +40,7 @@ KEYLESS_VOLUME = re.compile(
     r"(?P<kind>secret|config) key: (?P<key>\S+)"
 )
 CLASS = re.compile(r'storageclass\.storage\.k8s\.io "([^"]+)" not found')
+PROVISIONER = re.compile(r"external provisioner '([^']+)'")
 MULTI_ATTACH = re.compile(r"Multi-Attach error for volume")
 PULL_SECRETS = re.compile(r"Unable to retrieve some image pull secrets \(([^)]+)\)")
 OWN_IMAGE = (
@@ -51,13 +70,28 @@ def waiting_cause(
         return start_failure_cause(waiting)
     if reason in CONFIG:
         title, todo = _missing_object(said)
-        return Cause(
-            CauseKind.MISSING,
-            title or "The container cannot be created",
-            todo or "Change what the message names, then Copy & edit.",
-            said=words,
-        )
+        if title:
+            return Cause(CauseKind.MISSING, title, todo, said=words)
+        return _refused_container(said, image, words)
+    if said and reason not in ORDINARY:
+        todo = "If this persists, ask the cluster's administrator to look at the node."
+        title = f"The container waits: {words[:LONGEST_REASON]}"
+        return Cause(CauseKind.OTHER, title, todo, said=words)
     return None
+
+
+def _refused_container(said: str, image: str, words: str) -> Cause:
+    """The cause if the node's runtime cannot create the container. ``said`` is why."""
+    if NO_COMMAND.search(said):
+        title = f"The image {image} has no command of its own"
+        todo = f"Give it a command, {COPY}"
+        reason = Reason.COMMAND_NOT_FOUND
+    else:
+        why = CREATE_PREFIX.sub("", said)[:LONGEST_REASON]
+        title = f"The container cannot be created: {why}".rstrip(": ")
+        todo = f"Change what the message names, {COPY}"
+        reason = Reason.REFUSED
+    return Cause(CauseKind.PROGRAM, title, todo, said=words, precise_reason=reason)
 
 
 def messages_of(warnings: Iterable[Manifest], *reasons: str) -> Iterator[str]:
@@ -97,17 +131,34 @@ def mount_cause(warnings: Iterable[Manifest]) -> Cause | None:
     )
 
 
-def provisioning_cause(warnings: Iterable[Manifest]) -> Cause | None:
-    """Why a claim of the workload gets no volume, from the claim's last event."""
-    said = list(messages_of(warnings, "ProvisioningFailed"))
+def provisioning_cause(
+    events: Iterable[Manifest], *, since: datetime | None = None
+) -> Cause | None:
+    """Why a claim of the workload has no volume yet, from the claim's last event, if that is not
+    older than ``since``."""
+    recent = [one for one in events if since is None or event_time(one) >= since]
+    said = list(messages_of(recent, "ProvisioningFailed"))
     if not said:
-        return None
+        return _awaited_volume(list(messages_of(recent, *PROVISIONING)))
     if named := CLASS.search(said[-1]):
         title = f"The cluster has no storage class {named[1]}"
         todo = "Choose an existing one, or have it created, then Copy & edit."
         return Cause(CauseKind.STORAGE, title, todo, said=said[-1], precise_reason=Reason.REFUSED)
     todo = "Ask the cluster's administrator: the provisioner of the storage class says why."
     return Cause(CauseKind.STORAGE, "A volume cannot be created", todo, said=said[-1])
+
+
+def _awaited_volume(said: list[str]) -> Cause | None:
+    """The cause if a provisioner was asked for a volume, in the messages of events about that."""
+    if not said:
+        return None
+    named = PROVISIONER.search(said[-1])
+    who = f"the provisioner {named[1]}" if named else "its provisioner"
+    todo = (
+        "Creating a volume takes from seconds to minutes. If this persists, ask the cluster's "
+        f"administrator whether {who} runs."
+    )
+    return Cause(CauseKind.STORAGE, VOLUME_AWAITED, todo, said=said[-1])
 
 
 def _missing_object(said: str) -> tuple[str, str]:

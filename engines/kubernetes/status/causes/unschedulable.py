@@ -2,22 +2,39 @@
 
 The default scheduler counts nodes by what excludes them: "0/12 nodes are available: 8 Insufficient
 nvidia.com/gpu, 4 node(s) had taint {a: b}, that the pod didn't tolerate." The wording has changed
-since 1.20; the patterns match what the versions have in common.
+since 1.20; the patterns match what the versions have in common. KAI counts in other words: "no
+nodes with enough resources were found: 4 node(s) didn't have enough resources: GPUs."
 """
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from spec.phases import Reason
 from spec.problems import shortages
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import CLUSTER, FULL, OTHER, POOL, WAIT
 
-HEAD = re.compile(r"^0/(\d+) nodes are available:?\s*(.*)$", re.DOTALL)
+#: With gangs of Kubernetes' own, words about the gang precede it.
+HEAD = re.compile(
+    r"^(?:pod group is unschedulable, )?0/(\d+) nodes are available:?\s*(.*)$", re.DOTALL
+)
 #: Later schedulers add a part about preemption.
 TAIL = re.compile(r"(?:^|[.,]?\s+)(?:no new claims to deallocate|preemption:).*$", re.DOTALL)
 NEXT = re.compile(r", (?=\d+ )")
 COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
+KAI = re.compile(r"no nodes with enough resources were found: (\d.+?)\.*$", re.DOTALL)
+KAI_NEXT = re.compile(r"\.\s+(?=\d+ )")
+#: Schedulers from 1.35 on no longer name the taint.
+NAMELESS_TAINT = "node(s) had untolerated taint(s)"
+NAMED_TAINT = "node(s) had untolerated taint {{{0}: }}"
+VOLUME_AWAITED = "A volume does not exist yet"
+#: KAI places all pods of a gang at once, or none.
+GANG = re.compile(r"are required for gang scheduling")
+NO_ROOM = "The scheduler has no room for all ranks"
+FEWER_PODS = "Ask for fewer or smaller pods, or wait until other workloads end."
+LONGEST_TITLE = 200  # characters of a message that no rule knows
 
 
 @dataclass(frozen=True)
@@ -34,17 +51,60 @@ class Rule:
     title: str
     todo: str
     near: int = FULL
+    is_of_pod: bool = False
+    reason: Reason | None = None
 
 
 CAPACITY = CauseKind.CAPACITY
 NODES = CauseKind.NODES
 STORAGE = CauseKind.STORAGE
 RULES = (
-    Rule(r"Insufficient \S*gpu\S*", *shortages.GPUS),
-    Rule(r"Insufficient cpu", *shortages.CPU),
-    Rule(r"Insufficient memory", *shortages.MEMORY),
     Rule(
-        r"Insufficient (\S+)",
+        r"^NonPreemptibleOverQuota\b",
+        CauseKind.QUOTA,
+        "over the project's quota",
+        "More than the project's quota, which a non-preemptible workload may not exceed",
+        "Make it preemptible, ask for less, or wait until workloads of the project end.",
+        is_of_pod=True,
+    ),
+    Rule(
+        r"^OverLimit\b",
+        CauseKind.QUOTA,
+        "over the project's limit",
+        "The project's limit is reached",
+        "Ask for less, wait until workloads of the project end, or have the limit raised.",
+        is_of_pod=True,
+    ),
+    Rule(
+        r"^QueueDoesNotExist\b",
+        CauseKind.QUEUE,
+        "no queue",
+        "The project has no queue on the cluster",
+        "Ask the administrator: Trainyard creates the queue once it is allowed to write queues "
+        "there.",
+        is_of_pod=True,
+    ),
+    Rule(
+        r"Unable to schedule pod(?:group)?$",
+        CauseKind.QUEUE,
+        "KAI gives no reason",
+        "KAI does not start it and gives no reason",
+        f"A queue that has queues below it takes no workloads. If this persists, {CLUSTER}.",
+        is_of_pod=True,
+    ),
+    Rule(
+        r"minCount \(\d+\) cannot be satisfied|Not enough resources for the workload",
+        CauseKind.GANG,
+        "no room for all ranks",
+        NO_ROOM,
+        FEWER_PODS,
+        is_of_pod=True,
+    ),
+    Rule(r"Insufficient \S*gpu\S*|enough resources: GPU", *shortages.GPUS),
+    Rule(r"Insufficient cpu|enough resources: CPU", *shortages.CPU),
+    Rule(r"Insufficient memory|enough resources: memory", *shortages.MEMORY),
+    Rule(
+        r"(?:Insufficient|enough resources:|enough of mig profile:) (\S+)",
         CAPACITY,
         "too little free {0}",
         "Not enough free {0}",
@@ -61,9 +121,10 @@ RULES = (
         r"unbound immediate PersistentVolumeClaims?",
         STORAGE,
         "a volume does not exist yet",
-        "A volume does not exist yet",
+        VOLUME_AWAITED,
         f"Check the storage class of the volume, or {CLUSTER}: its provisioner has to create it. "
         "With the storage class None, a volume of that size has to exist.",
+        is_of_pod=True,
     ),
     Rule(
         r'persistentvolumeclaim "([^"]+)" not found',
@@ -71,6 +132,8 @@ RULES = (
         "the claim {0} is missing",
         "The claim {0} is missing",
         "Create the claim in the project's namespace, or choose another data source.",
+        is_of_pod=True,
+        reason=Reason.REFUSED,
     ),
     Rule(
         r"volume|PersistentVolume",
@@ -104,7 +167,15 @@ RULES = (
     ),
     Rule(r"node affinity|node selector|node\(s\) didn't match", *shortages.NOT_REQUESTED),
 )
-OTHERWISE = Rule("", CauseKind.OTHER, "{0}", "The scheduler finds no node", "")
+NO_NODE = "The scheduler finds no node"
+OTHERWISE = Rule(
+    "",
+    CauseKind.OTHER,
+    "{0}",
+    f"{NO_NODE}: {{0}}",
+    f"If this persists, {CLUSTER}.",
+    reason=Reason.WAITING_FOR_CAPACITY,
+)
 
 
 @dataclass(frozen=True)
@@ -123,54 +194,101 @@ class RuledOut:
         return self.rule.near, self.nodes
 
 
-def unschedulable_cause(message: str) -> Cause:
-    """The cause in the message of a pod's PodScheduled condition."""
+def unschedulable_cause(message: str, taints: Counter[str] | None = None) -> Cause:
+    """The cause in the message of a pod's PodScheduled condition. ``taints`` are the keys of the
+    taints that keep the pod from known nodes, for schedulers that do not name them."""
     counted = count_phrases(message)
     if counted is None:
         rule, what = _find_rule(message)
-        todo = rule.todo.format(what)
-        return Cause(rule.kind, rule.title.format(what), todo, said=message)
+        return Cause(
+            rule.kind,
+            rule.title.format(what[:LONGEST_TITLE]).rstrip(": "),
+            rule.todo.format(what),
+            said=message,
+            precise_reason=rule.reason,
+        )
     total, by_words = counted
-    if not total:
+    if total == 0:
         title = "The cluster has no node that accepts pods"
         return Cause(NODES, title, f"Wait until there is one, or {CLUSTER}.", message)
-    matches = sorted(_match_rules(by_words), key=lambda it: it.weight, reverse=True)
+    matches = sorted(
+        _match_rules(_name_taints(by_words, taints)), key=lambda it: it.weight, reverse=True
+    )
     if not matches:
-        return Cause(CauseKind.OTHER, OTHERWISE.title, said=message, total=total)
+        return Cause(
+            CauseKind.OTHER,
+            NO_NODE,
+            OTHERWISE.todo,
+            said=message,
+            total=total or 0,
+            precise_reason=OTHERWISE.reason,
+        )
     first = matches[0]
+    shares = tuple(Share(it.fill(it.rule.label), it.nodes) for it in matches)
+    if GANG.search(message):
+        return Cause(CauseKind.GANG, NO_ROOM, FEWER_PODS, said=message, shares=shares)
     return Cause(
         first.rule.kind,
         first.fill(first.rule.title),
         first.fill(first.rule.todo),
         said=message,
-        shares=tuple(Share(it.fill(it.rule.label), it.nodes) for it in matches),
-        total=total,
+        shares=shares,
+        total=total or 0,
+        precise_reason=first.rule.reason,
     )
 
 
-def has_node_without_room(message: str) -> bool:
-    """Whether any node passed all checks up to those of free resources."""
+def has_selected_node(message: str) -> bool:
+    """Whether the scheduler found a node that the pod selects: it compares free resources, ports,
+    volumes and other pods only after a node's labels."""
     counted = count_phrases(message)
-    return counted is not None and any(one.rule.near == FULL for one in _match_rules(counted[1]))
+    matches = _match_rules(counted[1]) if counted else []
+    return any(one.rule.near == FULL and not one.rule.is_of_pod for one in matches)
 
 
-def count_phrases(message: str) -> tuple[int, Counter[str]] | None:
+def is_about_nodes(message: str) -> bool:
+    """Whether the scheduler looked at nodes, and did not stop at the pod itself."""
+    counted = count_phrases(message)
+    matches = _match_rules(counted[1]) if counted else []
+    return any(not one.rule.is_of_pod for one in matches)
+
+
+def count_phrases(message: str) -> tuple[int | None, Counter[str]] | None:
     """The number of nodes, and how many of them each phrase excludes.
 
-    ``None`` if the message has another form. A phrase without a number applies to all nodes.
+    ``None`` if the message has another form, and for a number of nodes that it does not name. A
+    phrase without a number applies to all nodes.
     """
     if message.startswith("no nodes available"):
         return 0, Counter()
+    if kai := KAI.search(message):
+        return None, _count_items(KAI_NEXT.split(kai[1]), 0)
     head = HEAD.match(message.strip())
     if head is None:
         return None
     total = int(head[1])
     body = TAIL.sub("", head[2]).strip().rstrip(".")
+    return total, _count_items(NEXT.split(body), total)
+
+
+def _count_items(items: Iterable[str], total: int) -> Counter[str]:
     by_words: Counter[str] = Counter()
-    for item in filter(None, NEXT.split(body)):
+    for item in filter(None, items):
         counted = COUNTED.match(item)
         by_words[counted[2] if counted else item] += int(counted[1]) if counted else total
-    return total, by_words
+    return by_words
+
+
+def _name_taints(by_words: Counter[str], taints: Counter[str] | None) -> Counter[str]:
+    """The phrases with each taint named, if the known nodes have as many as the scheduler
+    counted."""
+    if not taints or by_words[NAMELESS_TAINT] != taints.total():
+        return by_words
+    named = by_words.copy()
+    del named[NAMELESS_TAINT]
+    for key, nodes in taints.items():
+        named[NAMED_TAINT.format(key)] += nodes
+    return named
 
 
 def _match_rules(by_words: Counter[str]) -> list[RuledOut]:

@@ -128,7 +128,7 @@ def test_needed_and_optional_permissions_are_told_in_one_line(server: Answering)
     ("change", "name", "level", "words"),
     [
         ({"/version": version("28")}, "API server", Level.MISSING, "needs 1.29 or later"),
-        ({"/readyz": (500, "etcd failed")}, "Readiness", Level.ISSUE, "etcd failed"),
+        ({"/readyz": (500, "etcd failed")}, "Readiness", Level.ISSUE, "500: etcd failed. Check"),
         ({KUBEFLOW: resources("tfjobs")}, "PyTorch", Level.WARNING, "has no PyTorchJob. Install"),
         (
             {KUBEFLOW: resources("pytorchjobs", "jaxjobs")},

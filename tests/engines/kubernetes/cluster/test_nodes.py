@@ -30,7 +30,7 @@ def test_a_node_shows_all_that_it_says() -> None:
     seen = node_info(item(taints=[TAINT]), {"fast-1": Allocation(1.5, MIB, 1.0)})
     assert seen.gpus == tuple(Gpu(n, "NVIDIA H100 80GB HBM3", 81559 * MIB) for n in (0, 1))
     assert (seen.cpu, seen.memory) == (63.5, 256 * 1024**3)
-    assert seen.resources == ("nvidia.com/gpu", "rdma/rdma")
+    assert seen.resources == {"nvidia.com/gpu": 2, "rdma/rdma": 1}
     assert seen.taints == (Taint("dedicated", "vision", "NoSchedule"),)
     assert seen.labels == LABELS
     assert seen.conditions == (Condition("Ready", "True", "KubeletReady", "posting"),)

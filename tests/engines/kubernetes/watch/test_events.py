@@ -68,6 +68,41 @@ def test_everyday_events_and_those_of_others_are_not(watcher: Watcher) -> None:
     assert heard(watcher) == [(UID, "PyTorchJob job", "Pulling")]
 
 
+RACE = (
+    'Operation cannot be fulfilled on podgroups.scheduling.run.ai "pg-1": the object has been '
+    "modified; please apply your changes to the latest version and try again"
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [RACE, 'podgroups.scheduling.run.ai "pg-1" already exists', 'Pod "a-worker-0" not found'],
+)
+def test_a_race_that_a_controller_lost_is_not_told(watcher: Watcher, said: str) -> None:
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "PodGrouperWarning", message=said))
+    assert not watcher.events
+    failed = "failed to create the pod group"
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "PodGrouperWarning", message=failed))
+    assert heard(watcher) == [(UID, "PyTorchJob job", "PodGrouperWarning")]
+
+
+def test_a_pod_that_preempts_is_named_if_it_is_known_and_of_the_project(watcher: Watcher) -> None:
+    known = "473f17fd-ee2d-4b42-bf02-82a2bb1fe725"
+    other = known.replace("4", "5")
+    by = its_pod()
+    by["metadata"] |= {"uid": known, "name": "urgent-worker-0", "namespace": "team-a"}
+    watcher.take_change(POD, "ADDED", its_pod())
+    watcher.take_change(POD, "ADDED", by)
+    about = {"kind": "Pod", "name": "a-worker-0", "uid": "a-worker-0", "namespace": "team-a"}
+    for uid in (known, other):
+        told = {"involvedObject": about, "message": f"Preempted by pod {uid} on node n1"}
+        watcher.take_change(EVENT, "ADDED", event("Pod", "Preempted", warns=False, **told))
+    assert [one.message for one in watcher.events] == [
+        "Preempted by team-a/urgent-worker-0 on node n1",
+        "Preempted by a pod of higher priority on node n1",
+    ]
+
+
 @pytest.mark.parametrize(
     ("also", "minute", "count"),
     [

@@ -90,6 +90,23 @@ def test_a_toleration_opens_nodes_that_are_reserved() -> None:
     assert (fit.answer, cause_of(fit).title) == (Answer.NEVER, title)
 
 
+def test_a_taint_on_nodes_of_the_type_is_nearer_than_another_type() -> None:
+    of_type = nodes(1, taint="dedicated", labels={"run.ai/type": "h100"})
+    fit = predict_fit(gang(nodeType="h100"), ground(of_type, nodes(4), nodes(2, taint="infra")))
+    cause = cause_of(fit)
+    assert (fit.answer, cause.title) == (
+        Answer.NEVER,
+        "Nodes are reserved for others by the taint dedicated",
+    )
+    assert cause.todo.startswith("Add a toleration for the taint dedicated, or choose")
+    assert [share.nodes for share in cause.shares] == [1, 4, 2]
+
+
+def test_a_taint_on_the_only_large_nodes_is_what_a_large_pod_lacks() -> None:
+    fit = predict_fit(gang(gpus=4), ground(nodes(1, taint="team"), nodes(3, gpus=0)))
+    assert cause_of(fit).title == "Nodes are reserved for others by the taint team"
+
+
 def test_pods_that_seek_each_other_need_one_rack() -> None:
     racks = [nodes(2, labels={"rack": "a"}), nodes(1, labels={"rack": "b"}), nodes(9)]
     fit = predict_fit(gang(9, podAffinity=RACK), ground(*racks))

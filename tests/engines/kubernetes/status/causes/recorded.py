@@ -5,14 +5,16 @@ The messages are those of Kubernetes 1.20 to 1.37; names and numbers are made up
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from engines.base import Observation
-from engines.kubernetes.status.causes.never_fits import with_never_fits
+from engines.kubernetes.status.causes.known_nodes import with_known_nodes
 from engines.nodes import Gpu, NodeInfo
 from spec.phases import Phase
 from tests.engines.kubernetes.objects import (
     MASTER,
+    START,
     WAITS,
     WORKER,
     event,
@@ -73,7 +75,28 @@ class Recorded:
 
     def seen(self) -> Observation:
         observation = look(*self.pods, events=self.events, now=self.now)
-        return with_never_fits(observation, self.pods, lambda: NODES)
+        return with_known_nodes(observation, self.pods, lambda: NODES)
+
+
+def unreported(**also: Any) -> dict[str, Any]:
+    """Return a pod of which its scheduler says nothing."""
+    spec = also.pop("spec", {})
+    return pod("worker", 0, phase="Pending", container={}, spec=spec, **also)
+
+
+PLACED = pod(
+    "master",
+    0,
+    status={
+        "conditions": [
+            {
+                "type": "PodScheduled",
+                "status": "True",
+                "lastTransitionTime": (START + timedelta(seconds=2)).isoformat(),
+            }
+        ]
+    },
+)
 
 
 def said(message: str) -> dict[str, Any]:
@@ -142,6 +165,30 @@ PENDING = {
             ),
         ),
     ),
+    "a volume that waits for its first pod": Recorded(
+        "A volume does not exist yet",
+        (MASTER, unreported(spec=CLAIMED)),
+        (
+            event(
+                "ExternalProvisioning",
+                "Waiting for a volume to be created either by the external provisioner "
+                "'example.com/none' or manually by the system administrator.",
+                about=CLAIM,
+                warns=False,
+            ),
+        ),
+        now=16,
+    ),
+    "a node that is not ready for it": Recorded(
+        "The scheduler default-scheduler has chosen the node n2, which is not ready for it yet",
+        (MASTER, unreported(status={"nominatedNodeName": "n2"})),
+        now=16,
+    ),
+    "a scheduler that places other pods": Recorded(
+        "The scheduler default-scheduler places other pods, and reports nothing about this one",
+        (PLACED, unreported()),
+        now=16,
+    ),
     "no scheduler": Recorded(
         "The scheduler kai-scheduler does not answer",
         (pod("worker", 0, phase="Pending", spec={"schedulerName": "kai-scheduler"}, container={}),),
@@ -184,7 +231,7 @@ PENDING = {
         (said('violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false'),),
     ),
     "webhook": Recorded(
-        "The admission webhook validate.kyverno.svc refuses its pods",
+        "The admission webhook validate.kyverno.svc refuses its pods: no latest",
         (),
         (said('admission webhook "validate.kyverno.svc" denied the request: no latest'),),
     ),

@@ -1,5 +1,7 @@
 """What clusters show of pods that have a node, and do not run yet or no longer."""
 
+from typing import Any
+
 from spec.phases import Phase
 from tests.engines.kubernetes.objects import MASTER, RUNNING, START, UNREADY, WAITS, ended, pod
 from tests.engines.kubernetes.status.causes.recorded import (
@@ -9,6 +11,20 @@ from tests.engines.kubernetes.status.causes.recorded import (
     of_worker,
     starting,
 )
+
+
+def waits_for_master(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a worker whose init container is in this state."""
+    before = {"name": "init-pytorch", "restartCount": 0, "state": state}
+    initialized = {
+        "type": "Initialized",
+        "status": "False",
+        "reason": "ContainersNotInitialized",
+        "message": "containers with incomplete status: [init-pytorch]",
+    }
+    status = {"initContainerStatuses": [before], "conditions": [initialized]}
+    return pod("worker", 0, phase="Pending", container=WAITS, status=status)
+
 
 STARTED = {
     "image": Recorded(
@@ -121,6 +137,18 @@ STARTED = {
         ),
         phase=Phase.INITIALIZING,
         now=121,
+    ),
+    "the name of the master": Recorded(
+        "It waits for the name of the master to resolve",
+        (MASTER, waits_for_master({"running": {"startedAt": START.isoformat()}})),
+        phase=Phase.INITIALIZING,
+        now=121,
+    ),
+    "the name of the master, in vain": Recorded(
+        "It waits for the name of the master to resolve",
+        (MASTER, waits_for_master(ended(1, 201)["state"])),
+        phase=Phase.INITIALIZING,
+        now=202,
     ),
     "sidecar": Recorded(
         "The program has ended, and the container istio-proxy keeps its pod alive",

@@ -3,7 +3,7 @@
 import pytest
 
 from engines.kubernetes.status.causes.autoscaler import ADDS
-from engines.kubernetes.status.causes.never_fits import with_never_fits
+from engines.kubernetes.status.causes.known_nodes import with_known_nodes
 from engines.nodes import NodeInfo
 from spec.problems.causes import Cause, CauseKind
 from tests.engines.kubernetes.objects import MASTER, UNPLACED, event, look, pod
@@ -59,7 +59,7 @@ def test_no_pod_never_fits_while_nodes_are_added_for_it() -> None:
     )
     nodes = [NodeInfo(name, 8.0, 10**10) for name in "abc"]
     seen = look(MASTER, asking)
-    assert with_never_fits(seen, [asking], lambda: nodes) != seen
+    assert with_known_nodes(seen, [asking], lambda: nodes) != seen
     added = event("TriggeredScaleUp", ADDED, about=asking, warns=False)
     seen = look(MASTER, asking, events=[added])
-    assert with_never_fits(seen, [asking], lambda: nodes) == seen
+    assert with_known_nodes(seen, [asking], lambda: nodes) == seen

@@ -27,7 +27,10 @@ def event(reason: str, message: str) -> dict[str, Any]:
             {"reason": "CreateContainerConfigError", "message": 'configmap "site" not found'},
             "The ConfigMap site is missing",
         ),
-        ({"reason": "CreateContainerError", "message": "odd"}, "The container cannot be created"),
+        (
+            {"reason": "CreateContainerError", "message": "odd"},
+            "The container cannot be created: odd",
+        ),
     ],
 )
 def test_a_container_that_cannot_start_says_why(waiting: dict[str, str], title: str) -> None:

@@ -88,7 +88,12 @@ NEWEST = (
         ),
         ("no nodes available to schedule pods", "The cluster has no node that accepts pods", [], 0),
         ("0/3 nodes are available", "The scheduler finds no node", [], 3),
-        ("Something no scheduler said before", "The scheduler finds no node", [], 0),
+        (
+            "Something no scheduler said before",
+            "The scheduler finds no node: Something no scheduler said before",
+            [],
+            0,
+        ),
     ],
 )
 def test_the_dominant_cause_is_named(said: str, title: str, shares: list[int], total: int) -> None:

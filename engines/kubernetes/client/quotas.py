@@ -1,0 +1,69 @@
+"""Explain what a ResourceQuota refuses, from the API server's message. Pure.
+
+The server writes amounts as ``pods=1,requests.cpu=500m``, and lists only the resources that exceed
+the quota.
+"""
+
+import re
+from decimal import InvalidOperation
+
+from engines.kubernetes.amounts import parse_amount
+from spec.problems.causes import Cause, CauseKind
+
+EXCEEDED = re.compile(
+    r"exceeded quota: (?P<quota>[^,]+), requested: (?P<requested>.+?), used: (?P<used>.+?), "
+    r"limited: (?P<limited>.+)$"
+)
+#: Quotas of objects that stay as long as their workload, also when it has ended.
+OF_OBJECTS = re.compile(
+    r"^(?:count/|secrets$|configmaps$|services|persistentvolumeclaims$|requests\.storage$|"
+    r".+\.storageclass\.storage\.k8s\.io/)"
+)
+RAISE = "or have it raised."
+
+
+def quota_cause(said: str) -> Cause | None:
+    """The cause if a ResourceQuota refuses an object: it is used up, or too small for any such
+    object."""
+    match = EXCEEDED.search(said)
+    if match is None:
+        return None
+    quota = f"The namespace's ResourceQuota {match['quota']}"
+    limited = match["limited"]
+    if is_never_allowed(said):
+        title = f"{quota} allows {limited}, and {match['requested']} is requested"
+        todo = (
+            "It will never start unless the quota is raised: ask the cluster's administrator. Or "
+            "ask for less by Copy & edit."
+        )
+        return Cause(CauseKind.QUOTA, title, todo, said=said)
+    todo = f"It allows {limited} and {match['used']} is used. "
+    if any(OF_OBJECTS.match(name) for name in _amounts(limited)):
+        todo += (
+            "Ended workloads count as well: delete those of the project that are no longer needed, "
+        )
+    else:
+        todo += "Ask for less, wait until other workloads of the project end, "
+    return Cause(CauseKind.QUOTA, f"{quota} is used up", todo + RAISE, said=said)
+
+
+def is_never_allowed(said: str) -> bool:
+    """Whether the message is about a quota that the object exceeds on its own."""
+    match = EXCEEDED.search(said)
+    if match is None:
+        return False
+    requested = _amounts(match["requested"])
+    limited = _amounts(match["limited"])
+    try:
+        return any(
+            parse_amount(requested[name]) > parse_amount(limited[name])
+            for name in requested.keys() & limited.keys()
+        )
+    except InvalidOperation:  # a unit that no release uses yet
+        return False
+
+
+def _amounts(text: str) -> dict[str, str]:
+    """Amounts by resource."""
+    pairs = (part.strip().partition("=") for part in text.split(","))
+    return {name: amount for name, _, amount in pairs}
