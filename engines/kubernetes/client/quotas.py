@@ -8,6 +8,7 @@ import re
 from decimal import InvalidOperation
 
 from engines.kubernetes.amounts import parse_amount
+from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
 EXCEEDED = re.compile(
@@ -36,7 +37,7 @@ def quota_cause(said: str) -> Cause | None:
             "It will never start unless the quota is raised: ask the cluster's administrator. Or "
             "ask for less by Copy & edit."
         )
-        return Cause(CauseKind.QUOTA, title, todo, said=said)
+        return Cause(CauseKind.QUOTA, title, todo, said=said, precise_reason=Reason.NEVER_FITS)
     todo = f"It allows {limited} and {match['used']} is used. "
     if any(OF_OBJECTS.match(name) for name in _amounts(limited)):
         todo += (

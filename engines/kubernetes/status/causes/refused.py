@@ -30,7 +30,7 @@ HELD_RESOURCES = (
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusalRule:
     """How to explain one of the API server's refusals. ``{name}`` in the texts is what the
     pattern's group of that name matched."""
 
@@ -40,56 +40,56 @@ class Refusal:
 
 
 REFUSALS = (
-    Refusal(
+    RefusalRule(
         r"failed quota: (?P<quota>[^:]+): must specify (?P<fields>.+?)(?: for: .+)?$",
         "The namespace's ResourceQuota {quota} demands {fields} for each container",
         f"Set it in the compute resource, {COPY} A LimitRange can set a default.",
     ),
-    Refusal(
+    RefusalRule(
         r'violates PodSecurity "(?P<level>[^":]+)',
         "The namespace's Pod Security level {level} refuses its pods",
         f"Change what it names under Security, {COPY}",
     ),
-    Refusal(
+    RefusalRule(
         r"ValidatingAdmissionPolicy '(?P<policy>[^']+)' with binding '[^']+' denied request: "
         r"(?P<why>[^\n]+)",
         "The policy {policy} refuses its pods: {why}",
         f"Change what the policy demands, {COPY}",
     ),
-    Refusal(
+    RefusalRule(
         r"policy '(?P<policy>[^']+)' with binding '[^']+' denied request: (?P<why>[^\n]+)",
         "The policy {policy}, which changes pods, fails: {why}",
         "Ask the cluster's administrator to correct the MutatingAdmissionPolicy.",
     ),
-    Refusal(
+    RefusalRule(
         r'admission webhook "(?P<webhook>[^"]+)" denied the request: (?P<why>[^\n]+)',
         "The admission webhook {webhook} refuses its pods: {why}",
         CHANGE,
     ),
-    Refusal(
+    RefusalRule(
         r'admission webhook "(?P<webhook>[^"]+)" denied the request',
         "The admission webhook {webhook} refuses its pods",
         CHANGE,
     ),
-    Refusal(
+    RefusalRule(
         r'Invalid value: "(?P<request>[^"]+)": must be less than or equal to (?P<what>\S+) limit '
         r"of (?P<limit>\S+)",
         "Its {what} request of {request} is above the {what} limit of {limit}",
         "If the workload sets no such limit, a LimitRange of the namespace does. Set a limit, or "
         f"ask for less, in the compute resource, {COPY}",
     ),
-    Refusal(
+    RefusalRule(
         r"(?P<what>\S+) max limit to request ratio per \w+ is (?P<most>[^,\s]+)",
         "The namespace's LimitRange allows a {what} limit of at most {most} times the request",
         f"Change the compute resource, {COPY}",
     ),
-    Refusal(
+    RefusalRule(
         r'RuntimeClass "(?P<name>[^"]+)" not found',
         "The cluster has no RuntimeClass {name}",
         "KAI asks for the RuntimeClass nvidia for each pod with GPUs. Ask the cluster's "
         "administrator to install it; NVIDIA's GPU operator does.",
     ),
-    Refusal(
+    RefusalRule(
         r"no PriorityClass with name (?P<name>\S+) was found",
         "The cluster has no PriorityClass {name}",
         f"Choose another priority, {COPY}",

@@ -249,7 +249,7 @@ REFUSED_PODS = (
         "The namespace's ResourceQuota team allows requests.cpu=200m, and requests.cpu=500m is "
         "requested",
         CauseKind.QUOTA,
-        Reason.WAITING_FOR_QUOTA,
+        Reason.NEVER_FITS,
     ),
     Text(
         K8S,
