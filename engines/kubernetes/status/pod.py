@@ -315,8 +315,10 @@ class PodView:
         if self.master_ready is None:
             return False
         statuses = self.status.get("initContainerStatuses") or []
-        waiter = next((one for one in statuses if one["name"] == lifecycle.MASTER_WAITER), {})
-        state = waiter.get("state") or {}
+        states = (
+            one.get("state") or {} for one in statuses if one["name"] == lifecycle.MASTER_WAITER
+        )
+        state: Manifest = next(states, {})
         if began := (state.get("running") or {}).get("startedAt"):
             since = max(parse_time(began), self.master_ready)
             return self._is_late(since, lifecycle.START_SECONDS)
