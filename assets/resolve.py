@@ -31,11 +31,15 @@ class ResolvedReplica:
 def merge_workload_values(draft: WorkloadDraft, project: Project | None) -> MergedLayers:
     """Merge the workload-wide values: the user's over the project's."""
     merged = MergedLayers()
-    project_values = {"nodePools": project.default_node_pools} if project else {}
+    project_values = _default_values(project) if project else {}
     merged.add_layer(project_values, f"project {project}")
     merged.add_layer(draft.filled_values, USER)
     merged.credit(project_values, f"project {project}", instead_of=USER)
     return merged
+
+
+def _default_values(project: Project) -> Values:
+    return {"nodePools": project.default_node_pools, "queue": project.default_queue}
 
 
 def resolve_replica(

@@ -35,6 +35,7 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         public_url=settings.PUBLIC_URL,
         partitions=capabilities.partitions,
         containers=capabilities.containers,
+        kueue=bool(capabilities.kueue),
     )
     try:
         return cluster.settings.apply_to(site)

@@ -10,6 +10,7 @@ from typing import Any
 
 from engines.base import Capabilities, Claim, FrameworkSupport
 from engines.findings import Finding, Level
+from engines.local_queues import LocalQueue, ResourceQuota
 from engines.nodes import Gpu
 from engines.partitions import BillingAccount, NodeShape, Partition
 from spec.framework import Framework
@@ -38,6 +39,8 @@ def capabilities_of(data: Any) -> Capabilities | None:
             config_maps=_names(data.get("config_maps")),
             accounts=tuple(BillingAccount(**row) for row in data.get("accounts", ())),
             containers=data.get("containers", ""),
+            kueue=data.get("kueue", ""),
+            local_queues=_local_queues(data.get("local_queues")),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
@@ -45,6 +48,16 @@ def capabilities_of(data: Any) -> Capabilities | None:
 
 def _claims(rows: list[dict[str, Any]] | None) -> tuple[Claim, ...] | None:
     return None if rows is None else tuple(Claim(**row) for row in rows)
+
+
+def _local_queues(rows: list[dict[str, Any]] | None) -> tuple[LocalQueue, ...] | None:
+    return None if rows is None else tuple(_local_queue(row) for row in rows)
+
+
+def _local_queue(row: dict[str, Any]) -> LocalQueue:
+    quotas = row["quotas"]
+    known = None if quotas is None else tuple(ResourceQuota(**quota) for quota in quotas)
+    return LocalQueue(**{**row, "quotas": known})
 
 
 def _partition(row: dict[str, Any]) -> Partition:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from engines.findings import Finding
+from engines.local_queues import LocalQueue
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
 from engines.partitions import BillingAccount, Partition
@@ -204,6 +205,8 @@ class Capabilities:
     config_maps: tuple[str, ...] | None = None  # each as namespace/name; None if unknown
     accounts: tuple[BillingAccount, ...] = ()
     containers: str = ""  # what starts images where ranks are otherwise programs of the nodes
+    kueue: str = ""  # the version of its API that is spoken; empty without Kueue
+    local_queues: tuple[LocalQueue, ...] | None = None  # of Kueue; None if unknown
 
     def framework(self, framework: Framework) -> FrameworkSupport:
         for support in self.frameworks:
@@ -228,7 +231,7 @@ class Site:
     ``pools`` maps the name of each node pool to its label (key and value). Nodes with none of these
     labels form the pool ``DEFAULT_POOL``. Tools get external URLs below ``ingress_domain``.
     ``public_url`` is Trainyard's own address, without a trailing slash. ``containers`` starts
-    images where ranks are otherwise programs of the nodes.
+    images where ranks are otherwise programs of the nodes. With ``kueue`` a job can name a queue.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -239,6 +242,7 @@ class Site:
     public_url: str = ""
     partitions: tuple[Partition, ...] = ()
     containers: str = ""
+    kueue: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
+from engines.local_queues import LocalQueue
 from projects.models import Department, Project
 from projects.ranks import RANKS
 from spec.part import Flag, Number
@@ -56,6 +57,7 @@ class ProjectValues(DepartmentValues):
     description: str = ""
     rank: PriorityClass = PriorityClass.MEDIUM_LOW
     default_node_pools: tuple[str, ...] = ()
+    default_queue: str = ""
 
     def service_values(self) -> dict[str, Any]:
         return super().service_values() | {"gpu_quota": self.gpu_quota or 0.0}
@@ -153,6 +155,13 @@ class ProjectForm(DepartmentForm):
             ordered=True,
         ),
         Field(
+            "default_queue",
+            "Default queue",
+            hint="The LocalQueue of Kueue that starts workloads which name no queue.",
+            placeholder="None",
+            choices="local_queues",
+        ),
+        Field(
             "members",
             "Members",
             Input.BOXES,
@@ -168,6 +177,7 @@ class ProjectForm(DepartmentForm):
         people = User.objects.filter(is_active=True).order_by("username")
         self.people = {str(user.pk): user for user in people}
         self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
+        self.initial_name = str(initial.get("name", ""))
         super().__init__(posted, initial=initial, fixed=fixed)
         self.departments = Department.objects.values_list("name", flat=True).distinct()
         self["department"].attributes = {"list": "departments", "autocomplete": "off"}
@@ -178,7 +188,25 @@ class ProjectForm(DepartmentForm):
         return {
             "people": [(pk, str(user)) for pk, user in self.people.items()],
             "node_pools": [(name, name) for name in (*names, DEFAULT_POOL)],
+            "local_queues": [(queue, queue) for queue in self._queue_names()],
         }
+
+    @property
+    def asks_for_queue(self) -> bool:
+        """Whether a cluster to choose from has Kueue, or the project has a default queue."""
+        has_kueue = any(it.capabilities.kueue for it in self._clusters_to_choose())
+        return has_kueue or bool(self["default_queue"].value)
+
+    def _queue_names(self) -> list[str]:
+        """Return the LocalQueues of the project's namespace; for a new project, whose namespace is
+        not known yet, those of all namespaces."""
+        queues: list[LocalQueue] = []
+        for cluster in self._clusters_to_choose():
+            if self.fixed_cluster:
+                queues += cluster.definition.local_queues(cluster, self.initial_name) or ()
+            else:
+                queues += cluster.capabilities.local_queues or ()
+        return sorted({queue.name for queue in queues})
 
     def _clusters_to_choose(self) -> list[Cluster]:
         """Return the clusters to choose from: all for a new project. The service checks which one
@@ -196,6 +224,7 @@ def initial_project_values(project: Project) -> Values:
         "description": project.description,
         "rank": project.rank,
         "default_node_pools": project.default_node_pools,
+        "default_queue": project.default_queue,
         "members": [str(pk) for pk in project.members.values_list("pk", flat=True)],
     }
 

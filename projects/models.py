@@ -13,6 +13,7 @@ from clusters.models import DEFAULT_POOL, Cluster
 from core.words import name_first_three
 from projects.ranks import ranks
 from spec.parts.scheduling import MAX_POOLS, PriorityClass
+from spec.values.patterns import QUEUE_NAME
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 name_validator = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
     "Start with a letter; use lower-case letters, digits and hyphens.",
+)
+queue_validator = RegexValidator(
+    QUEUE_NAME, "Use lower-case letters, digits, and hyphens or dots between them."
 )
 
 
@@ -70,8 +74,9 @@ class Department(models.Model):
 #: The columns of project, department and cluster that the plan of a workload needs.
 PLAN_COLUMNS = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
-    *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
-    *("cluster__state", "cluster__gpu_memory", "cluster__has_virtual_gpus"),
+    *("rank", "default_node_pools", "default_queue", "department__over_quota"),
+    *("cluster__name", "cluster__kind", "cluster__state"),
+    *("cluster__gpu_memory", "cluster__has_virtual_gpus"),
     *("cluster__cpu", "cluster__memory", "cluster__gpu_count"),
     *("cluster__capabilities_json", "cluster__settings_json", "cluster__findings_json"),
 )
@@ -105,7 +110,8 @@ class Project(models.Model):
 
     ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes; an
     empty CPU or memory quota is unlimited. Among equal claims the higher ``rank`` goes first.
-    ``default_node_pools`` are for workloads that name none, the preferred one first.
+    ``default_node_pools`` are for workloads that name none, the preferred one first;
+    ``default_queue`` is Kueue's LocalQueue for those that name no queue.
     """
 
     name = models.CharField(max_length=40, validators=[name_validator])
@@ -122,6 +128,9 @@ class Project(models.Model):
     over_quota = models.BooleanField("Over-quota", default=True)
     rank = models.CharField(max_length=20, choices=ranks, default=PriorityClass.MEDIUM_LOW)
     default_node_pools = models.JSONField("Default node pools", default=list, blank=True)
+    default_queue = models.CharField(
+        "Default queue", max_length=63, blank=True, validators=[queue_validator]
+    )
     members = models.ManyToManyField(User, related_name="projects", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -141,8 +150,12 @@ class Project(models.Model):
         return reverse("project-detail", args=[self.pk])
 
     def clean(self) -> None:
-        if problem := self._node_pool_problem():
-            raise ValidationError({"default_node_pools": problem})
+        problems = {
+            "default_node_pools": self._node_pool_problem(),
+            "default_queue": self._queue_problem(),
+        }
+        if found := {field: text for field, text in problems.items() if text}:
+            raise ValidationError(found)
 
     def _node_pool_problem(self) -> str:
         names = self.default_node_pools
@@ -156,6 +169,11 @@ class Project(models.Model):
         )
         missing = name_first_three([name for name in names if name not in pool_names])
         return f"{cluster} has no node pool {missing}. Choose among its own." if missing else ""
+
+    def _queue_problem(self) -> str:
+        if not self.default_queue or self.cluster.capabilities.kueue:
+            return ""
+        return f"{self.cluster} has no Kueue, whose queues start workloads. Leave it empty."
 
     @property
     def scope_keys(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def create_project(
     rank: PriorityClass = PriorityClass.MEDIUM_LOW,
     members: Collection[User] = (),
     default_node_pools: Sequence[str] = (),
+    default_queue: str = "",
 ) -> Project:
     """Create a project, and its department if the cluster has none of that name. Memory is in
     bytes.
@@ -48,6 +49,7 @@ def create_project(
         over_quota=over_quota,
         rank=rank,
         default_node_pools=list(default_node_pools),
+        default_queue=default_queue.strip(),
     )
     with transaction.atomic():
         _save(project, department, members, by)
@@ -69,8 +71,10 @@ def update_project(
     members: Collection[User],
     rank: PriorityClass | None = None,
     default_node_pools: Sequence[str] | None = None,
+    default_queue: str | None = None,
 ) -> Project:
-    """Change a project. ``rank`` and ``default_node_pools`` stay if they are ``None``.
+    """Change a project. ``rank``, ``default_node_pools`` and ``default_queue`` stay if they are
+    ``None``.
 
     A smaller quota stops nothing, but workloads that are over quota then may be preempted.
     ``ValidationError`` names the wrong fields.
@@ -87,6 +91,8 @@ def update_project(
         project.rank = rank or project.rank
         if default_node_pools is not None:
             project.default_node_pools = list(default_node_pools)
+        if default_queue is not None:
+            project.default_queue = default_queue.strip()
         _save(project, department, members, by, lambda: _check_rename(project, by))
         audit.record(by, "update", project, before=before, after=_audit_facts(project))
     return project

@@ -12,13 +12,24 @@ from typing import Any
 from pydantic import BaseModel
 
 from spec.formats.documents import Document, inner_models
+from spec.workload import WorkloadSpec
 
 KEY = "spec_version"
 #: Changes a document of the given model. It must not fail on a document that is not valid.
 Upgrade = Callable[[Document, type[BaseModel]], None]
+
+
+def to_version_2(document: Document, model: type[BaseModel]) -> None:
+    """Add what came after 0.1.0: the queue of Kueue, labels and annotations of the job."""
+    if issubclass(model, WorkloadSpec):
+        document.setdefault("queue", None)
+        document.setdefault("jobLabels", [])
+        document.setdefault("jobAnnotations", [])
+
+
 #: What turns a document of a version into one of the next version. The value of a new field is
 #: written out here, so that a later change of its default changes no stored document.
-UPGRADES: dict[int, Upgrade] = {}
+UPGRADES: dict[int, Upgrade] = {1: to_version_2}
 
 
 def current_version() -> int:

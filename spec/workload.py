@@ -19,7 +19,7 @@ from spec.part import Flag, Part, Whole
 from spec.parts.batch_script import BatchScript
 from spec.parts.compute import Compute, GpuRequestType
 from spec.parts.environment import Container
-from spec.parts.labels import Annotation, Label
+from spec.parts.labels import Annotation, Label, require_unique_names
 from spec.parts.pulls import PullSecret
 from spec.parts.scheduling import (
     MAX_POOLS,
@@ -29,6 +29,7 @@ from spec.parts.scheduling import (
     PoolName,
     Preemptibility,
     PriorityClass,
+    QueueName,
     Toleration,
     Topology,
 )
@@ -131,10 +132,8 @@ class Replica(Container):
 
     @model_validator(mode="after")
     def _labels_are_unique(self) -> Self:
-        for field in ("labels", "annotations"):
-            names = [item.name for item in getattr(self, field)]
-            if twice := {name for name in names if names.count(name) > 1}:
-                raise ValueError(f"{field}: {', '.join(sorted(twice))} is given twice")
+        require_unique_names("labels", self.labels)
+        require_unique_names("annotations", self.annotations)
         return self
 
 
@@ -209,6 +208,13 @@ class WorkloadSpec(Part):
             "Names of node pools, the best first; the defaults of the project if it is empty"
         ),
     )
+    queue: QueueName | None = Field(
+        None,
+        description=(
+            "Kueue: the name of the LocalQueue that starts the workload; the default of the "
+            "project if it is null"
+        ),
+    )
     topology: Topology | None = Field(
         None, description="Places the pods close together; with the KAI scheduler only"
     )
@@ -221,6 +227,12 @@ class WorkloadSpec(Part):
             "Whether it may be stopped for a workload with a better claim; if it is null, its "
             "priority decides"
         ),
+    )
+    job_labels: tuple[Label, ...] = Field(
+        (), description="Kubernetes: labels of the job, as labels are of its pods"
+    )
+    job_annotations: tuple[Annotation, ...] = Field(
+        (), description="Kubernetes: annotations of the job, as annotations are of its pods"
     )
     category: str | None = Field(
         None, min_length=1, max_length=63, description="A word by which you group workloads"
@@ -302,6 +314,12 @@ class WorkloadSpec(Part):
             if owner is not self.distributed_framework and given != field.default:
                 message = f"only {owner.label} workloads have it; leave it out"
                 raise ValueError(f"{field.alias}: {message}")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_are_unique(self) -> Self:
+        require_unique_names("jobLabels", self.job_labels)
+        require_unique_names("jobAnnotations", self.job_annotations)
         return self
 
     @model_validator(mode="after")

@@ -13,8 +13,10 @@ from pydantic import ValidationError as SchemaError
 
 from core.rest.validation import REQUIRED
 from engines.base import Claim, Engine, Launch, Site
+from engines.local_queues import LocalQueue
 from spec.data.storage import Storage
 from spec.problems.errors import Problem
+from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:
     from clusters.kinds.form import ConnectionForm
@@ -168,6 +170,17 @@ class ClusterKind(ABC):
 
     def config_maps(self, cluster: "Cluster", project: str) -> Sequence[str] | None:
         """Return the names of a project's ConfigMaps; ``None`` if they are unknown."""
+        return None
+
+    def local_queues(self, cluster: "Cluster", project: str) -> Sequence[LocalQueue] | None:
+        """Return the queues of Kueue that can start a project's workloads; ``None`` if they are
+        unknown."""
+        return None
+
+    def starting_queue(
+        self, cluster: "Cluster", project: str, spec: WorkloadSpec
+    ) -> LocalQueue | None:
+        """Return the queue of Kueue that decides when a workload starts; ``None`` without one."""
         return None
 
     def namespace(self, cluster: "Cluster", project: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from spec.parts.environment import ConnectionType
 from spec.values.variable import EnvironmentVariable
-from spec.workload import Replica, RestartPolicy
+from spec.workload import Replica, RestartPolicy, WorkloadSpec
 
 Complaint = tuple[str, str]  # place below the replica, message
 #: Types of connection that go through Trainyard and need nothing of the cluster.
@@ -34,6 +34,17 @@ def connection_complaints(replica: Replica, where: str) -> Iterator[Complaint]:
         kind = connection.connection_type
         if kind not in REACHED:
             yield f"connections[{index}].connectionType", f"there is no {kind} {where}"
+
+
+def queue_complaints(spec: WorkloadSpec, where: str) -> Iterator[Complaint]:
+    """Yield complaints about what jobs of Kubernetes have. ``where`` ends the sentence, such as
+    ``on Slurm``."""
+    if spec.queue:
+        yield "queue", f"there is no Kueue {where}"
+    if spec.job_labels:
+        yield "jobLabels", f"jobs have no labels {where}"
+    if spec.job_annotations:
+        yield "jobAnnotations", f"jobs have no annotations {where}"
 
 
 def of_variable(

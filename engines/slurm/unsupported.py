@@ -9,6 +9,7 @@ from engines.shared.unsupported import (
     connection_complaints,
     of_variable,
     probe_complaints,
+    queue_complaints,
     restart_complaints,
 )
 from engines.slurm.script import as_written
@@ -69,6 +70,8 @@ def _workload_complaints(launch: Launch) -> Iterator[Complaint]:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, f"the ranks of a Slurm job start and end together{ELSEWHERE}"
     yield from _pool_complaints(launch)
+    for field, message in queue_complaints(spec, "on Slurm"):
+        yield field, f"{message}{ELSEWHERE}"
     if spec.topology:
         yield "topology", f"Slurm places jobs by its own topology{ELSEWHERE}"
     if spec.priority_class and spec.priority_class not in launch.site.priority_classes:

@@ -84,6 +84,9 @@ class ProjectOut(Wire):
     default_node_pools: list[str] = Field(
         description="Names of node pools, the best first, for workloads that name none"
     )
+    default_queue: str = Field(
+        description="The LocalQueue of Kueue for workloads that name no queue; empty without one"
+    )
     members: list[str] = Field(description="Usernames")
     resources: list[OrgResourcesOut] = Field(
         description="The quotas: a list of one, for the entire cluster"
@@ -112,6 +115,7 @@ class ProjectOut(Wire):
             over_quota=project.over_quota,
             rank=rank,
             default_node_pools=project.default_node_pools,
+            default_queue=project.default_queue,
             members=sorted(member.username for member in project.members.all()),
             resources=[
                 OrgResourcesOut.from_owner(project, over_quota=project.over_quota, rank=rank)
@@ -147,6 +151,10 @@ class ProjectChange(StrictBody):
     default_node_pools: list[str] | None = Field(
         default=None,
         description="Names of node pools, the best first, for workloads that name none",
+    )
+    default_queue: str | None = Field(
+        default=None,
+        description="The LocalQueue of Kueue for workloads that name no queue; empty for none",
     )
     members: Annotated[list[str] | None, Field(description="Usernames; all of them")] = None
     resources: SingleResources | None = Field(
@@ -285,7 +293,7 @@ def _service_values(
     over_quota: bool | None = None,
 ) -> dict[str, Any]:
     """The given values for the services. Raises ``ApiError`` 400 with every invalid one."""
-    names = ("name", "description", "over_quota", "rank", "default_node_pools")
+    names = ("name", "description", "over_quota", "rank", "default_node_pools", "default_queue")
     values = {key: value for key in names if (value := getattr(body, key)) is not None}
     issues = _unsupported_issues(body)
     if body.parent_id is not None:

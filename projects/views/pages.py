@@ -79,6 +79,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             ("Over-quota", "Yes" if project.over_quota else "No"),
             ("Rank", PriorityClass(project.rank).label),
             ("Default node pools", ", ".join(project.default_node_pools) or "None: any node"),
+            *_default_queue(project),
             *_cluster_limits(project),
         ),
         "members": project.members.order_by("username"),
@@ -88,6 +89,13 @@ def detail(request: Request, pk: int) -> HttpResponse:
         "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "projects/project.html", "detail", context)
+
+
+def _default_queue(project: Project) -> list[tuple[str, str]]:
+    """Return the default queue, where the cluster has queues or the project names one."""
+    if not (project.default_queue or project.cluster.capabilities.kueue):
+        return []
+    return [("Default queue", project.default_queue or "None")]
 
 
 def _cluster_limits(project: Project) -> list[tuple[str, str]]:

@@ -19,6 +19,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "connections": ("name",),
     "environmentVariables": ("name",),
     "imagePullSecrets": ("name",),
+    "jobAnnotations": ("name",),
+    "jobLabels": ("name",),
     "labels": ("name",),
     "relatedUrls": ("name", "url"),
     "storage.configMapVolume": ("name", "mountPath"),

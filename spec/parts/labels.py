@@ -1,6 +1,7 @@
-"""Labels and annotations of pods."""
+"""Labels and annotations of pods, and of the job that has them."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -19,7 +20,7 @@ def _check_label_name(name: str) -> str:
 
 
 class Annotation(Part):
-    """An annotation of the pods. Its value is any text."""
+    """An annotation of the pods or the job. Its value is any text."""
 
     name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_check_label_name)] = (
         Field(description="The name, such as team or example.com/team")
@@ -28,8 +29,15 @@ class Annotation(Part):
 
 
 class Label(Annotation):
-    """A label of the pods. Its name must not belong to Kubernetes, an operator or a scheduler. Its
-    value has letters and digits, and ``- _ .`` between them; with any other value Kubernetes would
-    create none of the pods."""
+    """A label of the pods or the job. Its name must not belong to Kubernetes, an operator or a
+    scheduler. Its value has letters and digits, and ``- _ .`` between them; with any other value
+    Kubernetes would create none of the pods."""
 
     value: LabelValue = Field("", description="The value; letters, digits, and - _ . between them")
+
+
+def require_unique_names(field: str, items: Iterable[Annotation]) -> None:
+    """Raise ``ValueError`` for ``field``, by its wire name, if two of its items have one name."""
+    names = [item.name for item in items]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"{field}: {', '.join(sorted(twice))} is given twice")

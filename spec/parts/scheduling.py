@@ -6,11 +6,13 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from spec.part import Part, Whole
-from spec.values.patterns import LABEL_KEY, LABEL_VALUE, POOL_NAME
+from spec.values.patterns import LABEL_KEY, LABEL_VALUE, POOL_NAME, QUEUE_NAME
 
 Key = Annotated[str, Field(min_length=1, max_length=317, pattern=LABEL_KEY)]
 LabelValue = Annotated[str, Field(max_length=63, pattern=LABEL_VALUE)]
 PoolName = Annotated[str, Field(min_length=1, max_length=63, pattern=POOL_NAME)]
+#: The value of a label, which is shorter than the name of an object may be.
+QueueName = Annotated[str, Field(min_length=1, max_length=63, pattern=QUEUE_NAME)]
 MAX_POOLS = 32
 NODE_TYPE = "run.ai/type"  # the label of a node that says its type
 

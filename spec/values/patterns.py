@@ -2,6 +2,7 @@
 
 K8S_NAME = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
 POOL_NAME = r"^[a-z]([a-z0-9-]*[a-z0-9])?$"
+QUEUE_NAME = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
 LABEL_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
 WEB_ADDRESS = r"^https?://\S+$"
@@ -16,6 +17,7 @@ RULES = {
     K8S_NAME: "must contain only lower-case letters, digits, and - between them",
     POOL_NAME: "must contain only lower-case letters, digits, and - between them, starting "
     "with a letter",
+    QUEUE_NAME: "must contain only lower-case letters, digits, and - . between them",
     LABEL_KEY: "must look like gpu-type or example.com/gpu-type, with letters, digits, - _ .",
     LABEL_VALUE: "must contain only letters, digits, and - _ . between them",
     WEB_ADDRESS: "must be a URL like https://host/path",

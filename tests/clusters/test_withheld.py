@@ -17,6 +17,7 @@ GPU_LIMITS = {"gpuPortionLimit", "gpuMemoryLimit"}
 EXTERNAL = "connections.connection_type.ExternalUrl"
 SCHEDULED = {"priorityClass", "topology.name", "topology.required", "topology.preferred"}
 SECRETS = {"storage.git.secretRef.name", "storage.s3.accessKeySecret"}
+JOB_MARKS = {"jobLabels", "jobAnnotations"}
 OF_KUBERNETES = {
     "connections.connection_type.NodePort",
     "connections.connection_type.LoadBalancer",
@@ -26,6 +27,8 @@ OF_KUBERNETES = {
     "storage.secretVolume.secret",
     *SECRETS,
     *SCHEDULED,
+    *JOB_MARKS,
+    "queue",
     "minReplicas",
     "maxReplicas",
 }
@@ -34,6 +37,7 @@ WITHHELD = {
     "kubernetes": {
         "setup",
         "preemptibility",
+        "queue",
         EXTERNAL,
         *SCHEDULED,
         *(f"compute.{key}" for key in GPU_PARTS | GPU_LIMITS),
@@ -64,7 +68,7 @@ def test_kubernetes_with_everything_withholds_what_nothing_enforces(settings: Se
         kind="kubernetes", settings_json={"ingress_domain": "apps.example.com"}
     )
     has: dict[str, Any] = {"schedulers": ["kai-scheduler"], "priority_classes": ["high"]}
-    cluster.capabilities_json = {"frameworks": [], **has}
+    cluster.capabilities_json = {"frameworks": [], "kueue": "v1beta2", **has}
     assert withheld(cluster) == {"setup", *(f"compute.{key}" for key in GPU_LIMITS)}
 
 

@@ -60,3 +60,16 @@ def test_a_later_version_applies_every_lift_in_turn(monkeypatch: pytest.MonkeyPa
 def test_an_invalid_document_is_left_for_validation_to_refuse(document: object) -> None:
     assert versions.upgrade_document(document, WorkloadSpec) == document
     assert versions.upgrade_document(versions.with_version(document), WorkloadSpec) == document
+
+
+def test_a_spec_of_0_1_0_has_no_queue_and_no_labels_of_its_job() -> None:
+    stored = {"distributedFramework": "PyTorch", "worker": REPLICA, versions.KEY: 1}
+    lifted = versions.upgrade_document(stored, WorkloadSpec)
+    assert lifted == {
+        "distributedFramework": "PyTorch",
+        "worker": REPLICA,
+        "queue": None,
+        "jobLabels": [],
+        "jobAnnotations": [],
+    }
+    assert versions.upgrade_document({**REPLICA, versions.KEY: 1}, Environment) == REPLICA

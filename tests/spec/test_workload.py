@@ -204,3 +204,30 @@ def test_yaml_reads_like_the_document() -> None:
     text = documents.to_yaml(documents.dump_spec(documents.load_spec(document())))
     assert text.splitlines()[1] == "distributedFramework: PyTorch"
     assert isinstance(WorkloadSpec.model_json_schema(by_alias=True), dict)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("queue", "Team", "must contain only lower-case letters, digits, and - . between them"),
+        ("queue", "a" * 64, "must be at most 63 characters long"),
+        ("jobLabels", [{"name": "team", "value": "a b"}], "must contain only letters"),
+        ("jobLabels", [{"name": "a"}, {"name": "a"}], "a is given twice"),
+        ("jobAnnotations", [{"name": "a"}, {"name": "a"}], "a is given twice"),
+        ("jobAnnotations", [{"name": "-a"}], "is not a label name"),
+    ],
+)
+def test_a_wrong_queue_or_label_of_the_job_is_refused(field: str, value: Any, message: str) -> None:
+    with pytest.raises(SpecError) as refusal:
+        documents.load_spec(document(**{field: value}))
+    (problem,) = refusal.value.problems
+    assert problem.path[0] == field
+    assert message in problem.message
+
+
+def test_every_kind_of_workload_has_a_queue_and_labels_of_its_job() -> None:
+    its = {"queue": "team.a", "jobLabels": [{"name": "example.com/owner", "value": "ada"}]}
+    for kind in ("training", "workspace"):
+        spec = documents.load_spec({"kind": kind, "worker": {"image": "img:1"}, **its})
+        assert spec.queue == "team.a"
+        assert [label.value for label in spec.job_labels] == ["ada"]

@@ -28,6 +28,7 @@ PROJECTS = (
     TextColumn("ALLOCATED CPU", lambda it: format_number(it["cpu"]["allocated"]), wide=True),
     TextColumn("ALLOCATED MEMORY", lambda it: format_memory(it["memory"]["allocated"]), wide=True),
     TextColumn("OVER QUOTA", lambda it: "yes" if it["overQuota"] else "no", wide=True),
+    TextColumn("DEFAULT QUEUE", lambda it: it.get("defaultQueue") or "–", wide=True),
     TextColumn("ID", lambda it: it["id"], wide=True),
     TextColumn("CLUSTER ID", lambda it: it["clusterId"], wide=True),
 )

@@ -219,6 +219,8 @@ CONTAINER = _in_panel(
     _pod_flag("--tty -t", "tty", SWITCH, "A terminal; needs --stdin."),
     _pod_flag("--label -l", "labels", PAIRS, "A label of the pods."),
     _pod_flag("--annotation -a", "annotations", PAIRS, "An annotation of the pods."),
+    _workload_flag("--job-label", "jobLabels", PAIRS, "A label of the job, not of its pods."),
+    _workload_flag("--job-annotation", "jobAnnotations", PAIRS, "An annotation of the job."),
 )
 SECURITY = _in_panel(
     "Security",
@@ -297,6 +299,7 @@ SCHEDULING = _in_panel(
         affinity_kind("Preferred"),
         TOPOLOGY_KEY.format("should"),
     ),
+    _workload_flag("--queue", "queue", TEXT, "LocalQueue of Kueue that starts it."),
     _workload_flag("--topology", "topology", items.TOPOLOGY.kind(many=False), "A topology of KAI."),
     _workload_flag("--priority", "priorityClass", TEXT, "very-low to very-high."),
     _workload_flag("--preemptibility", "preemptibility", TEXT, "preemptible or non-preemptible."),

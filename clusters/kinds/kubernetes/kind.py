@@ -18,7 +18,9 @@ from engines.base import Claim, Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.names import project_namespace
+from engines.local_queues import LocalQueue
 from spec.problems.errors import Problem
+from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -95,10 +97,19 @@ class KubernetesKind(ClusterKind):
         return project_namespace(project, KubernetesSettings.of(cluster).namespace_prefix)
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        return names.missing_objects(cluster, launch)
+        yield from names.missing_objects(cluster, launch)
+        yield from names.unready_queue(cluster, launch)
 
     def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
         return names.known_names(cluster)
+
+    def local_queues(self, cluster: "Cluster", project: str) -> list[LocalQueue] | None:
+        return names.local_queues(cluster, project)
+
+    def starting_queue(
+        self, cluster: "Cluster", project: str, spec: WorkloadSpec
+    ) -> LocalQueue | None:
+        return names.starting_queue(cluster, project, spec)
 
     def claims(self, cluster: "Cluster", project: str) -> list[Claim] | None:
         return names.claims(cluster, project)

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import name_first_three
 from engines.base import Claim, Launch
+from engines.kubernetes.manifests.owned_labels import queue_name
 from engines.kubernetes.names import project_namespace
+from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools
@@ -123,6 +125,48 @@ def _referenced_objects(replica: Replica) -> Iterator[tuple[str, str, str]]:
         if variable.config_map:
             path = f"environmentVariables[{number}].configMap.name"
             yield path, CONFIG_MAP, variable.config_map.name
+
+
+def unready_queue(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+    """Yield a warning about a queue that the project's namespace does not have, or that starts
+    nothing now: the workload would wait for it."""
+    name = queue_name(launch.spec)
+    queues = local_queues(cluster, launch.handle.project)
+    if not name or queues is None:
+        return
+    queue = next((queue for queue in queues if queue.name == name), None)
+    if queue is None:
+        offer = _offer_in_words(queue.name for queue in queues)
+        text = (
+            f"the project's namespace has no LocalQueue {name!r} yet; {offer}. The workload waits "
+            "until there is one"
+        )
+        yield Problem(("queue",), text)
+    elif queue.why_inactive:
+        text = f"LocalQueue {name} starts nothing now: {queue.why_inactive.rstrip('.')}"
+        yield Problem(("queue",), text)
+
+
+def starting_queue(cluster: "Cluster", project: str, spec: WorkloadSpec) -> LocalQueue | None:
+    """Return the LocalQueue that decides when a workload starts. Kueue puts a job that names none
+    into the one called ``default``, if the namespace has it."""
+    if not cluster.capabilities.kueue:
+        return None
+    name = queue_name(spec)
+    for queue in local_queues(cluster, project) or ():
+        if queue.name == (name or DEFAULT_QUEUE):
+            return queue
+    namespace = _namespace(cluster, project) or ""
+    return LocalQueue(namespace, name, cluster_queue="") if name else None
+
+
+def local_queues(cluster: "Cluster", project: str) -> list[LocalQueue] | None:
+    """Return the LocalQueues that can start the project's jobs; ``None`` if they are unknown."""
+    queues = cluster.capabilities.local_queues
+    namespace = _namespace(cluster, project)
+    if queues is None or namespace is None:
+        return None
+    return [queue for queue in queues if queue.namespace == namespace]
 
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:

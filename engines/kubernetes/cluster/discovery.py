@@ -13,7 +13,9 @@ from engines.base import (
 )
 from engines.kubernetes.client.api import Api, NotFound
 from engines.kubernetes.cluster import queues
+from engines.kubernetes.cluster.local_queues import local_queues
 from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
+from engines.kubernetes.kueue.names import served_version
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from spec.framework import Framework
 from spec.problems.causes import CauseKind
@@ -41,6 +43,7 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
     installed = installed_versions(api, groups)
     kai = any(group["name"] == KAI_GROUP for group in groups)
     classes = _list_if_allowed(lambda: storage_classes(api))
+    kueue = served_version(groups)
     return Capabilities(
         frameworks=tuple(framework_support(framework, installed) for framework in Framework),
         queues=True,
@@ -58,6 +61,8 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         ),
         claims=claims(api, prefix),
         config_maps=config_maps(api, prefix),
+        kueue=kueue,
+        local_queues=local_queues(api, kueue, prefix) if kueue else None,
     )
 
 

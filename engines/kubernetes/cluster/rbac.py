@@ -70,6 +70,8 @@ RIGHTS = (
     Right(KAI_GROUP, "queues", KEEP, "the quotas of projects in KAI"),
     Right(KAI_GROUP, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
     Right(KUEUE, "workloads", ("get", *FOLLOW, "patch"), "following and stopping jobs of Kueue"),
+    Right(KUEUE, "localqueues", ("list",), "offering the queues of Kueue"),
+    Right(KUEUE, "clusterqueues", ("list",), "showing the quota of Kueue's queues"),
     Right("kai.scheduler", "topologies", ("list",), "placing ranks near each other"),
 )
 #: The part that the web process needs, for terminals and tools; the rest is the worker's.

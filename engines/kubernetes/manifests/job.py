@@ -82,8 +82,10 @@ def job(
         "metadata": {
             "name": job_name(launch.handle),
             "namespace": space,
-            "labels": marks,
-            "annotations": scheduling.annotations(launch) | labels.annotations(launch),
+            "labels": owned_labels.labels_of_job(launch.spec, kind) | marks,
+            "annotations": owned_labels.annotations_of_job(launch.spec, kind)
+            | scheduling.annotations(launch)
+            | labels.annotations(launch),
         },
         "spec": (plain_spec if kind.is_plain else gang_spec)(launch, kind, images, marks),
     }
@@ -163,8 +165,8 @@ def replica(
 ) -> Manifest:
     spec = launch.spec
     source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
-    own = owned_labels.without_owned(source.annotations, kind)
-    chosen = owned_labels.without_owned(source.labels, kind)
+    own = owned_labels.of_pods(source.annotations, kind)
+    chosen = owned_labels.of_pods(source.labels, kind)
     alone = not (MESHES.keys() & (own.keys() | chosen.keys()))
     return {
         "replicas": 1 if role is Role.MASTER else spec.num_workers,

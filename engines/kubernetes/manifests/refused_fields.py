@@ -24,6 +24,9 @@ REPLICA_FIELDS = (
 )
 JOB_FIELDS = (
     (r"^metadata\.name\b", "name"),
+    (r"^metadata\.labels\b.*kueue\.x-k8s\.io/queue-name", "queue"),
+    (r"^metadata\.labels\b", "jobLabels"),
+    (r"^metadata\.annotations\b", "jobAnnotations"),
     (r"\.elasticPolicy", "minReplicas"),
     (r"\.slotsPerWorker", "slotsPerWorker"),
     (r"\.sshAuthMountPath", "sshAuthMountPath"),
@@ -31,7 +34,7 @@ JOB_FIELDS = (
     (r"\.backoffLimit", "backoffLimit"),
     (r"\.cleanPodPolicy", "cleanPodPolicy"),
 )
-IN_TEXT = re.compile(r"\b(?:spec|metadata)(?:\.\w+|\[\w+\])+")
+IN_TEXT = re.compile(r"\b(?:spec|metadata)(?:\.\w+|\[[\w./-]+\])+")
 
 
 def spec_field(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:

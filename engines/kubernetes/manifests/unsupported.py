@@ -61,6 +61,8 @@ def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
     for name in unknown_pools(launch):
         pools = ", ".join([*site.pools, "default"])
         yield "nodePools", f"the cluster has no node pool {name!r}; it has {pools}"
+    if spec.queue and not site.kueue:
+        yield "queue", f"needs Kueue, which this cluster does not have{LEAVE_OUT}"
     if spec.topology and not has_kai(launch):
         yield "topology", f"placement by topology {NO_KAI}{LEAVE_OUT}"
     if spec.preemptibility is Preemptibility.NON_PREEMPTIBLE and not has_kai(launch):

@@ -14,6 +14,7 @@ from engines.shared.unsupported import (
     connection_complaints,
     of_variable,
     probe_complaints,
+    queue_complaints,
     restart_complaints,
 )
 from spec.framework import Head
@@ -49,6 +50,7 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield field, "the ranks of the local engine start and end together"
     if set(spec.node_pools) - {DEFAULT_POOL}:
         yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"
+    yield from queue_complaints(spec, "on one machine")
     if spec.topology:
         yield "topology", "one machine has no network topology"
     if spec.setup and (lack := setup.complaint()):

@@ -20,6 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("--cluster", required=True, help="its name")
         parser.add_argument("--gpus", type=float, default=0.0, help="GPU quota; default 0")
         parser.add_argument(
+            "--queue", default="", help="LocalQueue of Kueue for workloads that name no queue"
+        )
+        parser.add_argument(
             "--member", action="append", default=[], metavar="USER", help="may be given again"
         )
 
@@ -36,6 +39,7 @@ class Command(BaseCommand):
                 name=options["name"],
                 cluster=cluster,
                 gpu_quota=options["gpus"],
+                default_queue=options["queue"],
                 members=self._members(options["member"]),
             )
         except ValidationError as error:

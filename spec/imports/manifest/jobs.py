@@ -3,7 +3,14 @@
 from dataclasses import dataclass, field
 
 from spec.imports.manifest.kinds import KINDS, ImportedKind
-from spec.imports.manifest.pods import WORKLOAD_FIELDS, read_pod
+from spec.imports.manifest.pods import (
+    KAI_QUEUE,
+    PREEMPTIBILITY,
+    PRIORITY,
+    WORKLOAD_FIELDS,
+    read_labels,
+    read_pod,
+)
 from spec.imports.manifest.reading import (
     Document,
     ManifestFault,
@@ -18,8 +25,16 @@ ADDED_BY_SERVERS = (
 )
 BATCH = "batch/v1"
 LONGEST_NAME = 253  # characters that Kubernetes accepts
-BELONGS_TO_PODS = "belongs to the template of the pods, whose labels and annotations are kept"
-
+#: Label of a job: the LocalQueue of Kueue that starts it.
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+#: Annotations of a job: how close together KAI places its pods, by the names of our JSON.
+TOPOLOGY = {
+    "name": "kai.scheduler/topology",
+    "required": "kai.scheduler/topology-required-placement",
+    "preferred": "kai.scheduler/topology-preferred-placement",
+}
+#: Annotation: the manifest that kubectl applied, as a text.
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 ACCEPTED_KINDS = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
 
@@ -29,6 +44,8 @@ class ImportedManifest:
     """The workload of a manifest. ``spec`` and ``master`` have the names in JSON.
 
     Without a ``master`` of its own, the master has the workers' setup, unless there is none.
+    ``suspended_at`` is the path of ``suspend`` in a manifest that is suspended without naming a
+    queue: it is right only where the project has a queue that starts the workload.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -37,6 +54,7 @@ class ImportedManifest:
     spec: Document = field(default_factory=dict)
     master: Document | None = None
     no_master: bool = False
+    suspended_at: str = ""
     faults: list[ManifestFault] = field(default_factory=list)
 
 
@@ -72,11 +90,29 @@ def _read_heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
     if len(job.name) > LONGEST_NAME:
         job.name = ""
         meta.refuse("name", f"is longer than {LONGEST_NAME} characters")
-    for key in ("labels", "annotations"):
-        if key in meta:
-            meta.drop(key)
-            meta.refuse(key, BELONGS_TO_PODS)
+    _read_marks(job, meta.part("labels"), meta.part("annotations"))
     return whole.part("spec")
+
+
+def _read_marks(job: ImportedManifest, labels: ManifestPart, notes: ManifestPart) -> None:
+    """Read the labels and annotations of a job. Some of them are fields of a workload."""
+    labels.drop(KAI_QUEUE)
+    notes.drop(APPLIED)
+    own = {
+        "queue": labels.text(QUEUE_NAME),
+        "preemptibility": labels.text(PREEMPTIBILITY),
+        "priorityClass": labels.text(PRIORITY),
+        "topology": without_empty({key: notes.text(name) for key, name in TOPOLOGY.items()}),
+        "jobLabels": read_labels(labels),
+        "jobAnnotations": read_labels(notes),
+    }
+    job.spec |= without_empty(own)
+
+
+def _read_suspension(job: ImportedManifest, policy: ManifestPart) -> None:
+    """Read whether a job waits for its queue, which is all that a suspended one may be for."""
+    if policy.flag("suspend") and "queue" not in job.spec:
+        job.suspended_at = policy.path_of("suspend")
 
 
 def _read_pod_job(job: ImportedManifest, spec: ManifestPart) -> None:
@@ -84,9 +120,8 @@ def _read_pod_job(job: ImportedManifest, spec: ManifestPart) -> None:
     spec.require_one_of("parallelism", 1)
     spec.require_one_of("completions", 1)
     spec.require_one_of("completionMode", "NonIndexed")
-    spec.require_one_of("suspend", False)
-    replica, whole = read_pod(spec.part("template"))
-    job.spec = {**replica, **whole, **_read_limits(spec)}
+    _read_suspension(job, spec)
+    job.spec |= {**_read_template(spec.part("template"), job), **_read_limits(spec)}
 
 
 def _read_limits(policy: ManifestPart) -> Document:
@@ -104,8 +139,8 @@ def _read_limits(policy: ManifestPart) -> Document:
 def _read_gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None:
     policy = spec.part("runPolicy")
     roles = spec.part(kind.replicas)
-    policy.require_one_of("suspend", False)
-    job.spec = {"distributedFramework": str(kind.framework), **_read_limits(policy)}
+    _read_suspension(job, policy)
+    job.spec |= {"distributedFramework": str(kind.framework), **_read_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
         job.spec["cleanPodPolicy"] = clean
     job.spec |= kind.read_fields(spec, job.spec.get("backoffLimit"))
@@ -141,16 +176,20 @@ def _read_head_alone(
 
 
 def _read_replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
-    """Return the number of replicas, and what each of them is. What their template says about the
-    whole workload goes to the job."""
+    """Return the number of replicas, and what each of them is."""
     count = replica.whole_number("replicas")
     policy = replica.text("restartPolicy")
-    template = replica.part("template")
+    pod = _read_template(replica.part("template"), job)
+    # The operator's restart policy overrides that of the template.
+    return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})
+
+
+def _read_template(template: ManifestPart, job: ImportedManifest) -> Document:
+    """Return what the pods are. What their template says about the whole workload goes to the
+    job."""
     pod, whole = read_pod(template)
     for key, value in whole.items():
         if job.spec.setdefault(key, value) != value:
-            template.refuse(
-                WORKLOAD_FIELDS[key], f"must be as in the workers' template, {job.spec[key]}"
-            )
-    # The operator's restart policy overrides that of the template.
-    return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})
+            text = f"must be {job.spec[key]}, as elsewhere in the manifest"
+            template.refuse(WORKLOAD_FIELDS[key], text)
+    return pod

@@ -9,7 +9,7 @@ from spec.parts.scheduling import NODE_TYPE
 ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
 TRAINYARD_PREFIX = "trainyard.io/"
 #: KAI's labels. Where a workload waits, its project says.
-QUEUE, PREEMPTIBILITY, PRIORITY = (
+KAI_QUEUE, PREEMPTIBILITY, PRIORITY = (
     *("kai.scheduler/queue", "kai.scheduler/preemptibility"),
     "priorityClassName",
 )
@@ -35,7 +35,7 @@ def read_pod(template: ManifestPart) -> tuple[Document, Document]:
     meta.drop(*ADDED_BY_SERVERS)
     marks = meta.part("labels")
     notes = meta.part("annotations")
-    marks.drop(QUEUE)
+    marks.drop(KAI_QUEUE)
     whole = {
         "preemptibility": marks.text(PREEMPTIBILITY),
         "priorityClass": spec.text("priorityClassName") or marks.text(PRIORITY),
@@ -52,8 +52,8 @@ def read_pod(template: ManifestPart) -> tuple[Document, Document]:
     replica |= inner | {
         "security": without_empty(security),
         "storage": volumes,
-        "labels": _read_labels(marks),
-        "annotations": _read_labels(notes),
+        "labels": read_labels(marks),
+        "annotations": read_labels(notes),
         "imagePullSecrets": [{"name": it.text("name")} for it in spec.parts("imagePullSecrets")],
         "restartPolicy": spec.text("restartPolicy"),
         **_read_placement(spec),
@@ -71,7 +71,7 @@ def _first_container(spec: ManifestPart) -> ManifestPart:
     return first
 
 
-def _read_labels(part: ManifestPart) -> list[Document]:
+def read_labels(part: ManifestPart) -> list[Document]:
     """Labels or annotations, without those of the Trainyard that wrote the manifest."""
     part.drop(*(key for key in part.names() if key.startswith(TRAINYARD_PREFIX)))
     return [{"name": key, "value": part.text(key)} for key in part.names()]

@@ -1,5 +1,6 @@
 """The launches whose manifests are in ``golden/``. Run as a program, this file writes them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -174,6 +175,14 @@ ON_KAI = {
     "priorityClass": "low",
     "preemptibility": "non-preemptible",
 }
+IN_QUEUE = {
+    "queue": "team",
+    "jobLabels": [
+        {"name": "example.com/owner", "value": "ada"},
+        {"name": "kueue.x-k8s.io/priority-class", "value": "urgent"},
+    ],
+    "jobAnnotations": [{"name": "example.com/note", "value": "of the job, not of its pods"}],
+}
 MPI = {
     "distributedFramework": "MPI",
     "slotsPerWorker": 2,
@@ -200,6 +209,7 @@ CASES: dict[str, dict[str, Any]] = {
         **ONLY,
     },
     "pytorch-kai": {"distributedFramework": "PyTorch", **ON_KAI},
+    "pytorch-kueue": {"distributedFramework": "PyTorch", "numWorkers": 2, **IN_QUEUE},
     "tensorflow": {"distributedFramework": "TF", "numWorkers": 2},
     "tensorflow-workers-only": {"distributedFramework": "TF", "numWorkers": 2, **ONLY},
     "tensorflow-every-option": {"distributedFramework": "TF", **EVERY},
@@ -226,6 +236,7 @@ CASES: dict[str, dict[str, Any]] = {
     "training-every-option": {**without_gang(EVERY), "kind": "training"},
     "training-kai": {**without_gang(ON_KAI), "kind": "training"},
     "training-once": {"kind": "training", "backoffLimit": 0, "processesPerPod": 2},
+    "training-kueue": {"kind": "training", **IN_QUEUE},
     "training-tools": {"kind": "training", "worker": SIMPLE | {"connections": [NOTEBOOK]}},
 }
 
@@ -234,7 +245,8 @@ def case(name: str) -> Launch:
     handle = Handle(WORKLOAD, "mnist", "team-a")
     spec = documents.load_spec({"worker": SIMPLE} | CASES[name])
     site = WITH_KAI if name.endswith("-kai") else SITE
-    return Launch(handle, 1, spec, submitted_by="ada", site=site)
+    found = replace(site, kueue=name.endswith("-kueue"))
+    return Launch(handle, 1, spec, submitted_by="ada", site=found)
 
 
 def text(name: str) -> str:

@@ -11,6 +11,7 @@ from engines.slurm.unsupported import complaints
 from spec.data.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Storage
 from spec.framework import Framework
 from spec.parts.compute import Compute, GpuRequestType
+from spec.parts.labels import Annotation, Label
 from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.problems.errors import path_text
 from spec.values.variable import EnvironmentVariable, KeyOf
@@ -56,6 +57,9 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
         (mpi(0, "python a.py", master=Replica(command="mpirun a")), "worker.command"),
         (launch("true", max_replicas=3), "maxReplicas"),
         (launch("true", priority_class=PriorityClass.LOW), "priorityClass"),
+        (launch("true", queue="team"), "queue"),
+        (launch("true", job_labels=(Label(name="a"),)), "jobLabels"),
+        (launch("true", job_annotations=(Annotation(name="a"),)), "jobAnnotations"),
         (launch("true", preemptibility=Preemptibility.PREEMPTIBLE), "preemptibility"),
         (launch("true", node_pools=("nowhere",)), "nodePools"),
         (of_worker(stdin=True), "worker.stdin"),

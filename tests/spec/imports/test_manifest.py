@@ -143,3 +143,47 @@ def test_a_kind_that_is_none_of_ours_is_refused_with_those_that_are(
     (fault,) = import_manifest(manifest).faults
     assert fault.path == at
     assert "PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob of kubeflow.org" in fault.text
+
+
+def test_labels_and_annotations_of_a_job_are_kept_and_its_queue_is_read() -> None:
+    metadata = {
+        "name": "mnist",
+        "labels": {
+            "example.com/owner": "ada",
+            "kueue.x-k8s.io/queue-name": "team",
+            "kai.scheduler/queue": "runai-vision",
+            "kai.scheduler/preemptibility": "preemptible",
+            "trainyard.io/workload": "x",
+        },
+        "annotations": {
+            "example.com/note": "any text",
+            "kai.scheduler/topology": "dc",
+            "kai.scheduler/topology-required-placement": "rack",
+            "kubectl.kubernetes.io/last-applied-configuration": "{}",
+            "trainyard.io/run": "2",
+        },
+    }
+    job = import_manifest(changed(metadata, "metadata"))
+    assert job.faults == []
+    assert job.spec["queue"] == "team"
+    assert job.spec["preemptibility"] == "preemptible"
+    assert job.spec["topology"] == {"name": "dc", "required": "rack"}
+    assert job.spec["jobLabels"] == [{"name": "example.com/owner", "value": "ada"}]
+    assert job.spec["jobAnnotations"] == [{"name": "example.com/note", "value": "any text"}]
+    documents.load_spec(documents.from_wire(job.spec, no_master=False, master=None))
+
+
+@pytest.mark.parametrize(
+    ("job", "path"),
+    [
+        (JOB, ("spec", "runPolicy", "suspend")),
+        ({"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": POD}}, ("spec", "suspend")),
+    ],
+    ids=["gang", "one pod"],
+)
+def test_a_suspended_job_waits_for_a_queue(job: dict[str, Any], path: tuple[str, ...]) -> None:
+    suspended = changed(True, *path, of=job)
+    assert import_manifest(suspended).suspended_at == ".".join(path)
+    queue = {"labels": {"kueue.x-k8s.io/queue-name": "team"}}
+    queued = import_manifest(changed(queue, "metadata", of=suspended))
+    assert (queued.suspended_at, queued.faults) == ("", [])

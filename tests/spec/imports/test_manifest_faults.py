@@ -19,8 +19,8 @@ def faults(manifest: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("manifest", "path", "text"),
     [
-        (changed({"team": "a"}, "metadata", "labels"), "metadata.labels", "template of the pods"),
-        (changed(True, "spec", "runPolicy", "suspend"), "spec.runPolicy.suspend", "only be false"),
+        (changed({"team": 1}, "metadata", "labels"), "metadata.labels.team", "must be a text"),
+        (changed("yes", "spec", "runPolicy", "suspend"), "spec.runPolicy.suspend", "true or false"),
         (changed("few", "spec", "nprocPerNode"), "spec.nprocPerNode", "auto, gpu or a number"),
         (
             changed(2, "spec", "pytorchReplicaSpecs", "Master", "replicas"),
@@ -66,7 +66,7 @@ def faults(manifest: dict[str, Any]) -> dict[str, str]:
                 *("spec", "pytorchReplicaSpecs", "Master", "template"),
             ),
             "spec.pytorchReplicaSpecs.Master.template.spec.terminationGracePeriodSeconds",
-            "must be as in the workers' template, 60",
+            "must be 60, as elsewhere in the manifest",
         ),
         (of_pods(7, "spec", "containers", 0, "image"), f"{CONTAINERS}.image", "must be a text"),
         (

@@ -51,6 +51,10 @@ OVERRIDES = {
     "category": "category",
     "preemptibility": "preemptibility",
 }
+NO_QUEUE = (
+    "can only be true where a queue starts the job: name the LocalQueue in the label "
+    "kueue.x-k8s.io/queue-name, or leave it out"
+)
 UNCHANGEABLE = "A workload that was submitted does not change."
 
 
@@ -245,7 +249,7 @@ def _convert_manifest(
     draft. Raises ``ApiError`` 400 with everything in it that workloads do not have."""
     job = import_manifest(manifest)
     issues = [Issue(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.faults]
-    issues += _namespace_issues(job, metadata, by)
+    issues += _place_issues(job, metadata, by)
     if issues:
         raise refusal_error(CANNOT, issues)
     request = {
@@ -264,21 +268,22 @@ def _convert_manifest(
     return gang, partial(draft_of, gang, by=by)
 
 
-def _namespace_issues(
-    job: ImportedManifest, metadata: ManifestMetadataIn, by: User
-) -> Iterator[Issue]:
-    """Yield a problem if the manifest has a namespace that is not the project's. If the project
-    does not exist, the plan reports that."""
+def _place_issues(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
+    """Yield a problem if the manifest has a namespace that is not the project's, or is suspended
+    and the project has no queue that would start it. If the project does not exist, the plan
+    reports that."""
     number = parse_number(metadata.project_id)
-    if not job.namespace or number is None:
+    if number is None or not (job.namespace or job.suspended_at):
         return
     project = Project.objects.visible_to(by).filter(pk=number).first()
     if project is None:
         return
     namespace = project.cluster.definition.namespace(project.cluster, project.name)
-    if job.namespace != namespace:
+    if job.namespace and job.namespace != namespace:
         advice = f"the project's is {namespace}" if namespace else "the cluster has no namespaces"
         yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{advice}; leave it out")
+    if job.suspended_at and not project.default_queue:
+        yield Issue(field=f"{MANIFEST}.{job.suspended_at}", details=NO_QUEUE)
 
 
 def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:

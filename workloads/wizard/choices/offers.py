@@ -15,6 +15,7 @@ from core.forms.field import Cell, Option
 from core.forms.items import BARRED
 from core.forms.shown import ShownField
 from core.forms.words import field_sentence
+from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
 from workloads.wizard.choices import people
@@ -118,6 +119,7 @@ class Offer:
             {
                 **{name: partial(self._listed_options, name) for name in asset_lists},
                 "claims": self._claim_options,
+                "local_queues": self._queue_options,
                 "config_maps": lambda: [(name, name) for name in self.config_maps or ()],
                 "registries": lambda: self.credentials.for_registries if pulls_images else [],
                 "git_credentials": lambda: self.credentials.for_repositories,
@@ -140,6 +142,21 @@ class Offer:
         if claims is None:
             return None
         return {claim.name: ", ".join(filter(None, (claim.size, claim.modes))) for claim in claims}
+
+    def _queue_options(self) -> list[Option]:
+        return [(queue.name, _queue_text(queue)) for queue in self.local_queues]
+
+    @property
+    def has_kueues_default(self) -> bool:
+        """Whether Kueue has a queue in the namespace for jobs that name none."""
+        return any(queue.name == DEFAULT_QUEUE for queue in self.local_queues)
+
+    @cached_property
+    def local_queues(self) -> list[LocalQueue]:
+        """The LocalQueues of the project's namespace; none if the cluster does not list them."""
+        if not (self.cluster and self.project):
+            return []
+        return list(self.cluster.definition.local_queues(self.cluster, self.project.name) or ())
 
     @cached_property
     def config_maps(self) -> list[str] | None:
@@ -171,3 +188,8 @@ class Offer:
                 (str(row.pk), f"{row.name}: {issues[row.pk]}") for row in rows if row.pk in issues
             ]
         return options
+
+
+def _queue_text(queue: LocalQueue) -> str:
+    state = ", not active" if queue.why_inactive else ""
+    return f"{queue.name} (ClusterQueue {queue.cluster_queue}{state})"

@@ -49,7 +49,10 @@ def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> b
     draft = plan.draft
     if rules.is_hidden(plan, question) or not question.is_for(draft):
         return False
-    if not offer.may_ask(question) and not _has_answer(values, question):
+    is_missing = not offer.may_ask(question) or (
+        question.only_if_supported and offer.why_not(question)
+    )
+    if is_missing and not _has_answer(values, question):
         return False
     if question.is_list or nested.get(values, question.key):
         return True

@@ -85,9 +85,11 @@ def problem_sentence(question: Question, problem: Problem) -> str:
 def _sentence_subject(question: Question, problem: Problem) -> str:
     """Return the subject of the sentence: the field's label, or a part of a row such as
     ``The key``."""
+    if len(problem.path) <= len(question.path):
+        return question.label
     if question.input is not Input.ROWS:
         cell = question.cell_of(problem.path)
-        return cell.label if cell and len(problem.path) > len(question.path) else question.label
+        return cell.label if cell else question.label
     last = problem.path[-1]
     source = VALUE_SOURCES.get(str(problem.path[-2]))
     if source and last in {"name", "path"}:

@@ -45,9 +45,10 @@ class Question(Field):
     created from here. ``project_default`` is the project's column with the default of a list.
 
     If ``may_be_typed``, a choice becomes a text input on a cluster that does not list its names.
-    ``switch`` is the general setting that must be on for the question to be asked, but a question
-    with an answer is always asked. If a question with ``redraws`` changes, its section is rendered
-    again, because other questions depend on it.
+    ``switch`` is the general setting that must be on for the question to be asked, and one that is
+    ``only_if_supported`` is left out on a cluster that refuses it; but a question with an answer is
+    always asked. If a question with ``redraws`` changes, its section is rendered again, because
+    other questions depend on it.
     """
 
     page: int = SETUP
@@ -56,6 +57,7 @@ class Question(Field):
     describe_item: Callable[[Values], str] | None = None
     may_be_typed: bool = False
     switch: str = ""
+    only_if_supported: bool = False
     project_default: str = ""
     creates: str = ""
     redraws: bool = False

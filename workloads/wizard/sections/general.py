@@ -1,9 +1,10 @@
 """Section: time limits, restarts, deletion, labels and annotations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from core.forms.durations import split_duration
 from core.forms.field import Cell, Input
+from spec.parts.labels import Annotation
 from workloads.plan import Plan
 from workloads.wizard.sections.base import (
     Question,
@@ -20,11 +21,16 @@ def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
     replica = reviewed_replica(plan, role)
     spec = reviewed_spec(plan)
     for key in ("labels", "annotations"):
-        items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
-        if items:
-            yield key.title(), items, ""
+        if items := getattr(replica, key):
+            yield key.title(), _pairs(items), ""
     if role == "master":
         return
+    for label, marks in (
+        ("Labels of the job", spec.job_labels),
+        ("Annotations of the job", spec.job_annotations),
+    ):
+        if marks:
+            yield label, _pairs(marks), ""
     yield "Grace period", _duration_text(spec.termination_grace_period_seconds), ""
     if spec.time_limit_seconds is not None:
         yield "Time limit", _duration_text(spec.time_limit_seconds), ""
@@ -36,6 +42,10 @@ def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
         _duration_text(spec.auto_deletion_time_after_completion_seconds),
         "",
     )
+
+
+def _pairs(items: Iterable[Annotation]) -> str:
+    return ", ".join(f"{item.name}={item.value}" for item in items)
 
 
 def _duration_text(seconds: int) -> str:
@@ -91,6 +101,22 @@ GENERAL = Section(
             "Default: 30 days.",
             unit="days",
             placeholder="30",
+        ),
+        Question(
+            "jobAnnotations",
+            "Annotations of the job",
+            Input.ROWS,
+            cells=NAME_AND_VALUE,
+            add="ANNOTATION OF THE JOB",
+            only_if_supported=True,
+        ),
+        Question(
+            "jobLabels",
+            "Labels of the job",
+            Input.ROWS,
+            cells=NAME_AND_VALUE,
+            add="LABEL OF THE JOB",
+            only_if_supported=True,
         ),
     ),
     review=review,

@@ -1,8 +1,10 @@
 """Section: where pods may run and with which priority, as in ``spec.scheduling``."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from core.forms.field import Cell, Input, Option
+from core.forms.shown import ShownField
 from spec.parts.scheduling import (
     Effect,
     Preemptibility,
@@ -20,6 +22,12 @@ from workloads.wizard.sections.base import (
     reviewed_replica,
     reviewed_spec,
 )
+
+if TYPE_CHECKING:
+    from workloads.wizard.choices.offers import Offer
+
+
+NOT_IN_NAMESPACE = "not in the project's namespace"
 
 
 def _options(first: str, *more: str) -> tuple[Option, ...]:
@@ -56,6 +64,21 @@ POOL = (
 )
 
 
+class QueueQuestion(Question):
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
+        """Say in the first option which queue starts a workload that names none."""
+        if shown.options:
+            shown.options[0] = ("", _default_queue_text(plan, offer))
+
+
+def _default_queue_text(plan: Plan, offer: "Offer") -> str:
+    if plan.project and plan.project.default_queue:
+        return f"The project's default: {plan.project.default_queue}"
+    if offer.has_kueues_default:
+        return "Kueue's default: default"
+    return "None"
+
+
 def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
     replica = reviewed_replica(plan, role)
     if replica.node_type:
@@ -72,6 +95,8 @@ def _workload_lines(plan: Plan) -> Iterator[ReviewLine]:
     spec = reviewed_spec(plan)
     if spec.node_pools:
         yield "Node pools", ", ".join(spec.node_pools), "nodePools"
+    if spec.queue:
+        yield "Queue", spec.queue, "queue"
     if spec.priority_class:
         yield "Priority", str(spec.priority_class), "priorityClass"
     if spec.preemptibility:
@@ -136,6 +161,17 @@ SCHEDULING = Section(
             cells=POOL,
             ordered=True,
             project_default="default_node_pools",
+        ),
+        QueueQuestion(
+            "queue",
+            "Queue",
+            Input.SELECT,
+            hint="The LocalQueue of Kueue that starts the workload once its quota has room.",
+            options=(("", "None"),),
+            choices="local_queues",
+            missing=NOT_IN_NAMESPACE,
+            may_be_typed=True,
+            only_if_supported=True,
         ),
         Question(
             "priorityClass",

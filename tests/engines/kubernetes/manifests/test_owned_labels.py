@@ -11,6 +11,7 @@ from engines.kubernetes.manifests.unsupported import complaints
 from spec.formats import documents
 from spec.problems.errors import path_text
 from tests.engines.kubernetes.cases import SIMPLE, case
+from tests.engines.kubernetes.launches import loaded
 
 WITH_KAI = case("pytorch")
 
@@ -43,6 +44,11 @@ def labelled(*names: str, field: str = "labels", framework: str = "PyTorch") -> 
         ("pod-group-name", "belongs to the scheduler"),
         ("scheduling.k8s.io/group-name", "belongs to the scheduler"),
         ("scheduling.x-k8s.io/pod-group", "belongs to the scheduler"),
+        ("kueue.x-k8s.io/pod-group-name", "belongs to Kueue's pod groups; leave it out and set"),
+        ("kueue.x-k8s.io/pod-group-total-count", "waits for all pods of the job together"),
+        ("kueue.x-k8s.io/retriable-in-group", "belongs to Kueue's pod groups"),
+        ("kueue.x-k8s.io/managed", "belongs to Kueue; leave it out"),
+        ("kueue.x-k8s.io/prebuilt-workload-name", "belongs to Kueue; leave it out"),
     ],
 )
 def test_labels_of_operators_and_schedulers_are_refused_wherever_they_are_given(
@@ -53,6 +59,14 @@ def test_labels_of_operators_and_schedulers_are_refused_wherever_they_are_given(
         places = [path_text(it.path) for it in problems]
         assert places == [f"worker.{field}[1].name", f"master.{field}[1].name"]
         assert all(it.message.startswith(repr(name)) and words in it.message for it in problems)
+
+
+@pytest.mark.parametrize("field", ["jobLabels", "jobAnnotations"])
+def test_a_job_may_not_have_them_either(field: str) -> None:
+    launch = loaded(**{field: [{"name": "team"}, {"name": "training.kubeflow.org/job-name"}]})
+    (problem,) = complaints(launch)
+    assert path_text(problem.path) == f"{field}[1].name"
+    assert "belongs to the operators of Kubeflow" in problem.message
 
 
 @pytest.mark.parametrize("name", ["batch.kubernetes.io/job-name", "job-name", "controller-uid"])

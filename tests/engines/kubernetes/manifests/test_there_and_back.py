@@ -11,7 +11,10 @@ from spec.kind import WorkloadKind
 from tests.engines.kubernetes.cases import CASES, case
 
 #: Cases that say nothing but what a manifest can.
-READABLE = ("pytorch", "pytorch-workers-only", "pytorch-processes", "pytorch-elastic", "mpi")
+READABLE = (
+    *("pytorch", "pytorch-workers-only", "pytorch-processes", "pytorch-elastic", "mpi"),
+    "pytorch-kueue",
+)
 #: What Trainyard adds to each pod, whatever is asked for.
 ADDED = ("environmentVariables", "labels", "annotations")
 #: Where a manifest says what a workload has by default.
@@ -19,6 +22,7 @@ FIELDS = (
     *("distributedFramework", "architecture", "numWorkers", "processesPerPod", "slotsPerWorker"),
     *("minReplicas", "maxReplicas", "sshAuthMountPath", "mpiLauncherCreationPolicy"),
     *("backoffLimit", "terminationGracePeriodSeconds"),
+    *("queue", "jobAnnotations"),
 )
 
 
@@ -27,8 +31,6 @@ def test_a_job_that_trainyard_wrote_is_read_as_its_workload(name: str) -> None:
     assert name in CASES
     launch = case(name)
     *_, written = manifests(launch, prefix="runai-")
-    for key in ("labels", "annotations"):  # of the job, which are the cluster's way to find it
-        del written["metadata"][key]
     job = import_manifest(written)
     assert job.faults == []
     assert job.kind is WorkloadKind.DISTRIBUTED
@@ -39,6 +41,11 @@ def test_a_job_that_trainyard_wrote_is_read_as_its_workload(name: str) -> None:
         document["processesPerPod"] = document.get("processesPerPod") or 1  # as a job says
     assert {it: read.get(it) for it in FIELDS} == {it: meant.get(it) for it in FIELDS}
     assert bare(read["worker"]) == bare(meant["worker"])
+    assert by_name(read["jobLabels"]) == by_name(meant["jobLabels"])
+
+
+def by_name(labels: list[dict[str, str]]) -> dict[str, str]:
+    return {label["name"]: label["value"] for label in labels}
 
 
 def bare(replica: dict[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,9 @@ WHOLE_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"nodePools": ["default", "a100"]}, "nodePools"),
     ({"topology": {"name": "dc", "preferred": "rack"}}, "topology"),
     ({"priorityClass": "high"}, "priorityClass"),
+    ({"queue": "team"}, "queue"),
+    ({"jobLabels": [{"name": "team"}]}, "jobLabels"),
+    ({"jobAnnotations": [{"name": "team"}]}, "jobAnnotations"),
 ]
 
 

@@ -7,6 +7,7 @@ from tests.workloads.wizard.sections.field_rows import (
     Script,
     lasting,
     replica,
+    rows,
     tolerates,
 )
 from tests.workloads.wizard.sections.kind_fields import PYTORCH
@@ -195,6 +196,15 @@ WHERE = (
     ),
     FieldRow(
         10,
+        "Queue",
+        {"queue": "team"},
+        {"queue": "team"},
+        {"labels": {"kueue.x-k8s.io/queue-name": "team"}},
+        "there is no Kueue on one machine",
+        "there is no Kueue on Slurm",
+    ),
+    FieldRow(
+        10,
         "Network topology",
         {"topology-name": "racks", "topology-required": "rack", "topology-preferred": "zone"},
         {"topology": {"name": "racks", "required": "rack", "preferred": "zone"}},
@@ -212,6 +222,24 @@ GENERAL = (
         {},  # Trainyard itself stops it there
         {"timeLimitSeconds": 7200},
         Script("TIME_LIMIT=7200"),
+    ),
+    FieldRow(
+        13,
+        "Label of the job",
+        rows("jobLabels", 0, {"name": "owner", "value": "ada"}),
+        {"jobLabels": [{"name": "owner", "value": "ada"}]},
+        {"labels": {"owner": "ada"}},
+        "jobs have no labels on one machine",
+        "jobs have no labels on Slurm",
+    ),
+    FieldRow(
+        13,
+        "Annotation of the job",
+        rows("jobAnnotations", 0, {"name": "note", "value": "any text"}),
+        {"jobAnnotations": [{"name": "note", "value": "any text"}]},
+        {"annotations": {"note": "any text"}},
+        "jobs have no annotations on one machine",
+        "jobs have no annotations on Slurm",
     ),
 )
 ROWS = (*START, *SIZE, *RUNTIME, *WHERE, *GENERAL)

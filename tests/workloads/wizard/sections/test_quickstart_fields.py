@@ -47,6 +47,7 @@ def kubernetes(on_kubernetes: Project, settings: Settings) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
     cluster = on_kubernetes.cluster
     cluster.settings_json = {"ingress_domain": "apps.example.com"}
+    cluster.capabilities_json["kueue"] = "v1beta2"
     cluster.save()
     Connection.objects.create(cluster=cluster, secret_json=KUBECONFIG)
     NodePool.objects.create(cluster=cluster, name="h100", label_key="gpu", label_value="h100")
