@@ -27,6 +27,8 @@ from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
 from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.kueue.causes import ENDING, still_counted
+from engines.kubernetes.kueue.workload import QueuedJob, names_queue
 from engines.kubernetes.labels import is_our_job, run_number
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
 from engines.kubernetes.manifests import unsupported
@@ -198,15 +200,38 @@ class KubernetesEngine:
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
         """The job is gone once its pods and services are, which may take their grace period.
-        ``EngineUnavailable`` while somebody else's finalizer holds it."""
-        kept = []
+        ``EngineUnavailable`` while somebody else's finalizer keeps it or one of its pods, or while
+        Kueue counts its quota."""
+        left = []
         for kind in discovery.existing_job_kinds(self._api):
             path = self._lookup.path(kind, handle)
-            left = self._api.delete(path, propagationPolicy="Foreground")
-            kept += objects.foreign_finalizers(left) if left else []
+            if job := self._api.delete(path, propagationPolicy="Foreground"):
+                left.append(job)
         objects.remove_objects(self._api, handle, self._lookup.namespace(handle))
-        if kept:
-            raise objects.finalizer_error(kept)
+        for job in left:
+            if names := objects.foreign_finalizers(job):
+                raise objects.finalizer_error("The job", names)
+        if left:
+            self._check_pods_end(handle)
+        self._check_queue_is_left(handle, left)
+
+    def _check_pods_end(self, handle: Handle) -> None:
+        """Raise ``EngineUnavailable`` if somebody else's finalizer keeps a pod that has ended."""
+        for pod in self._lookup.pods(handle):
+            names = objects.foreign_finalizers(pod)
+            if names and pod["metadata"].get("deletionTimestamp"):
+                raise objects.finalizer_error(f"The pod {pod['metadata']['name']}", names)
+
+    def _check_queue_is_left(self, handle: Handle, left: Sequence[Manifest]) -> None:
+        """Raise ``EngineUnavailable`` while a job of Kueue, or Kueue's Workload of it, exists."""
+        if not self._lookup.kueue.version:
+            return
+        entries = self._lookup.queue_entries(handle)
+        if left and (entries or any(map(names_queue, left))):
+            raise EngineUnavailable(f"{ENDING.title}.", cause=ENDING)
+        if entries:
+            cause = still_counted(QueuedJob(entries[0]))
+            raise EngineUnavailable(f"{cause.title}. {cause.todo}", cause=cause)
 
     def news(self) -> set[UUID]:
         pods = self._usage.refresh()

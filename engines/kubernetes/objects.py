@@ -24,7 +24,8 @@ from spec.problems.causes import Cause, CauseKind
 from spec.tools import Tool
 
 NAMESPACES = "/api/v1/namespaces"
-SERVER_FINALIZERS = {"foregroundDeletion", "orphan"}  # finalizers of Kubernetes itself
+#: Finalizers of Kubernetes itself; the last one is on the pods of Jobs.
+SERVER_FINALIZERS = {"foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking"}
 TRIES = 5  # to mark a namespace that others change at the same time
 COLLECTION_PATHS = {
     "Secret": "/api/v1/namespaces/{}/secrets",
@@ -134,13 +135,14 @@ def remove_objects(api: Api, handle: Handle, space: str) -> None:
         remove_tools(api, handle, collection_path(kind, space))
 
 
-def foreign_finalizers(job: Manifest) -> list[str]:
+def foreign_finalizers(item: Manifest) -> list[str]:
     """Other people's finalizers, which delay the deletion until their owner removes them."""
-    return sorted(set(job["metadata"].get("finalizers") or ()) - SERVER_FINALIZERS)
+    return sorted(set(item["metadata"].get("finalizers") or ()) - SERVER_FINALIZERS)
 
 
-def finalizer_error(names: Sequence[str]) -> EngineUnavailable:
-    title = f"The job is kept on the cluster by the finalizer {' and '.join(names)}"
+def finalizer_error(what: str, names: Sequence[str]) -> EngineUnavailable:
+    """``what`` is the object that is kept."""
+    title = f"{what} is kept on the cluster by the finalizer {' and '.join(names)}"
     todo = "Whoever added it must remove it. If this persists, ask the administrator."
     cause = Cause(CauseKind.OTHER, title, todo, precise_reason=Reason.CLUSTER_UNAVAILABLE)
     return EngineUnavailable(f"{title}. {todo}", cause=cause)

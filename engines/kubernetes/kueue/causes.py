@@ -35,6 +35,11 @@ STILL_COUNTS = Cause(
     "the cluster's administrator.",
     precise_reason=Reason.STOPPED_BY_USER,
 )
+ENDING = Cause(
+    CauseKind.QUEUE,
+    "Its pods are ending; Kueue frees its quota with them",
+    precise_reason=Reason.DELETED_BY_USER,
+)
 
 EXCEEDS = re.compile(
     r"insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>\S+), previously considered "
@@ -81,6 +86,13 @@ def waiting_cause(queued: QueuedJob) -> Cause:
     if queued.is_evicted and said == eviction_text(queued):
         return _requeued_cause(queued, said)
     return _quota_cause(queued, said) if said else _queued_cause(queued)
+
+
+def still_counted(queued: QueuedJob) -> Cause:
+    """The job is gone, and its Workload of Kueue is not."""
+    title = f"The job is gone, and Kueue still has its Workload {queued.name}"
+    todo = f"Its quota may count until that is gone. If this persists, {ADMINISTRATOR}."
+    return Cause(CauseKind.QUEUE, title, todo, precise_reason=Reason.DELETED_BY_USER)
 
 
 def eviction_text(queued: QueuedJob) -> str:

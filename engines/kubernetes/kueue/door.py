@@ -12,7 +12,7 @@ from engines.base import EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, NotFound
 from engines.kubernetes.kueue.causes import NOT_TAKEN_UP
 from engines.kubernetes.kueue.names import JOB_UID, served_version, workloads_path
-from engines.kubernetes.kueue.workload import QueuedJob
+from engines.kubernetes.kueue.workload import QueuedJob, owner_names
 
 DISCOVER_SECONDS = 30.0  # seconds between two questions whether Kueue is there
 
@@ -40,6 +40,13 @@ class Kueue:
         meta = job["metadata"]
         path = workloads_path(self.version, meta["namespace"])
         return self._api.items(path, labelSelector=f"{JOB_UID}={meta['uid']}")
+
+    def entries_named(self, namespace: str, job: str) -> list[Manifest]:
+        """Kueue's Workloads of every job that has, or had, this name."""
+        if not self.version:
+            return []
+        entries = self._api.all_items(workloads_path(self.version, namespace))
+        return [one for one in entries if job in owner_names(one)]
 
     def stop(self, queued: QueuedJob | None) -> None:
         """Have Kueue stop a job that belongs to it, and free its quota. ``EngineUnavailable`` as

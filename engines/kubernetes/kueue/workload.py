@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from engines.base import Manifest
-from engines.kubernetes.kueue.names import JOB_UID
+from engines.kubernetes.jobs import is_suspended
+from engines.kubernetes.kueue.names import JOB_UID, QUEUE_NAME
 from spec.phases import Reason
 
 DEACTIVATED = "Deactivated"  # reasons of an eviction start with it: DeactivatedDueTo… before 0.14
@@ -128,6 +129,21 @@ class QueuedJob:
         return dict(self.manifest.get("status") or {})
 
 
+def starts_outside_queue(job: Manifest) -> bool:
+    """Whether a job names a queue that Kueue does not start it from.
+
+    Kueue suspends what it manages in the call that creates it. It only manages the kinds of job
+    that its configuration lists.
+    """
+    is_as_created = job["metadata"].get("generation") == 1
+    return is_as_created and names_queue(job) and not is_suspended(job)
+
+
+def names_queue(job: Manifest) -> bool:
+    """Whether a job names a LocalQueue of Kueue."""
+    return QUEUE_NAME in (job["metadata"].get("labels") or {})
+
+
 def owner_uids(workload: Manifest) -> Iterator[str]:
     """The jobs and pods that a Workload of Kueue is about, by their UIDs."""
     meta = workload["metadata"]
@@ -135,3 +151,9 @@ def owner_uids(workload: Manifest) -> Iterator[str]:
         yield str(uid)
     for owner in meta.get("ownerReferences") or ():
         yield str(owner["uid"])
+
+
+def owner_names(workload: Manifest) -> Iterator[str]:
+    """The names of the objects that a Workload of Kueue is about."""
+    for owner in workload["metadata"].get("ownerReferences") or ():
+        yield str(owner["name"])

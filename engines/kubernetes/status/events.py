@@ -20,8 +20,11 @@ NO_NODES_ADDED = frozenset({"NotTriggerScaleUp"})
 PROVISIONING = frozenset({"ExternalProvisioning", "Provisioning"})
 #: Normal events that may explain what a workload waits for.
 EXPLAINING = PREEMPTED | NODES_ADDED | NO_NODES_ADDED | PROVISIONING
+#: Kueue reserved a job's quota, and let it start. Of evictions it writes ``EvictedDueTo…``.
+ADMITTED_TO_QUEUE = frozenset({"QuotaReserved", "Admitted"})
+EVICTED_FROM_QUEUE = "EvictedDueTo"
 #: Normal events worth a line in the history. ``SELECTOR`` has the server leave out most others.
-TELLING = EXPLAINING | {"Pulling", "Pipelined"}
+TELLING = EXPLAINING | ADMITTED_TO_QUEUE | {"Pulling", "Pipelined"}
 QUIET = (
     *("Scheduled", "Pulled", "Created", "Started"),
     *("SuccessfulCreate", "SuccessfulCreatePod", "SuccessfulCreateService"),
@@ -48,7 +51,8 @@ PREEMPTOR_UID = re.compile(
 
 
 def is_worth_telling(event: Manifest) -> bool:
-    if event.get("reason") in TELLING:
+    reason = str(event.get("reason", ""))
+    if reason in TELLING or reason.startswith(EVICTED_FROM_QUEUE):
         return True
     return event.get("type") == "Warning" and not _is_harmless_race(event)
 

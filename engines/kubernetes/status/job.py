@@ -11,8 +11,7 @@ from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import jobs
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.kueue import causes as kueue_causes
-from engines.kubernetes.kueue.names import QUEUE_NAME
-from engines.kubernetes.kueue.workload import QueuedJob, owner_uids
+from engines.kubernetes.kueue.workload import QueuedJob, names_queue, owner_uids
 from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN, parse_workload_id, run_number
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
@@ -61,6 +60,7 @@ class JobView:
     preemptions: Mapping[str, Preemption] = field(default_factory=dict)  # by name of the pod
     has_kueue: bool = False  # the cluster serves Kueue's API
     queued: QueuedJob | None = None  # the job's Workload of Kueue
+    queued_pods: Mapping[str, QueuedJob] = field(default_factory=dict)  # by uid of the pod
 
     @classmethod
     def from_objects(
@@ -81,6 +81,7 @@ class JobView:
         nothing counts as taking too long. ``placements`` are those of other pods, see
         ``status/placements.py``."""
         warnings = list(warnings)
+        queue_entries = list(queue_entries)
         about = group_by_object(warnings)
         own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
         placed = dict(placements or {})
@@ -105,6 +106,7 @@ class JobView:
             preemptions,
             has_kueue,
             _entry_of_job(job, queue_entries),
+            {uid: QueuedJob(one) for one in queue_entries for uid in owner_uids(one)},
         )
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
@@ -178,25 +180,13 @@ class JobView:
             return True
         if not self.has_kueue or not self.is_suspended:
             return False
-        return self.names_queue or self._never_started
-
-    @property
-    def names_queue(self) -> bool:
-        """Whether the job names a LocalQueue of Kueue."""
-        return QUEUE_NAME in (self.manifest["metadata"].get("labels") or {})
+        return names_queue(self.manifest) or self._never_started
 
     @property
     def _never_started(self) -> bool:
         status = self.manifest.get("status") or {}
         ran = status.get("startTime") or condition(status, "Running")
         return not ran and not self.pods
-
-    @property
-    def is_outside_its_queue(self) -> bool:
-        """Whether the job names a queue of Kueue and runs without it: Kueue only manages the kinds
-        of job that its configuration lists."""
-        is_managed = self.queued is not None or self.is_suspended
-        return self.has_kueue and self.names_queue and not is_managed
 
     @property
     def _annotations(self) -> dict[str, str]:
@@ -395,11 +385,16 @@ class JobView:
             return whole
         away = [pod for pod in self.pods_by_slot.values() if pod.has_lost_node]
         for pod in sorted(away or among, key=self._rank):
-            if cause := pod.cause:
+            if cause := self._queue_cause(pod) or pod.cause:
                 return replace(cause, who=self._rank_name(pod))
         if gang.pods:
             return None
         return refused.no_pods_cause(plain=self.kind.is_plain, again=bool(self.pods))
+
+    def _queue_cause(self, pod: PodView) -> Cause | None:
+        """Why Kueue keeps a pod behind its gate, if it queues the pod instead of the job."""
+        queued = self.queued_pods.get(pod.uid)
+        return kueue_causes.waiting_cause(queued) if queued and pod.is_gated else None
 
     def _first_trouble(self, among: Sequence[PodView], otherwise: str) -> tuple[Reason, str]:
         for pod in sorted(among, key=self._rank):

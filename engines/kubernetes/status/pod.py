@@ -178,6 +178,11 @@ class PodView:
         return bool(self.manifest["spec"].get("nodeName"))
 
     @property
+    def is_gated(self) -> bool:
+        """Whether a scheduling gate keeps it from the scheduler."""
+        return condition(self.status, "PodScheduled").get("reason") == "SchedulingGated"
+
+    @property
     def is_ready(self) -> bool:
         return self.is_running and bool(self.container.get("ready")) and not self.has_lost_node
 
@@ -282,7 +287,7 @@ class PodView:
     def _scheduling_cause(self) -> Cause | None:
         state = condition(self.status, "PodScheduled")
         said = str(state.get("message", ""))
-        if state.get("reason") == "SchedulingGated":
+        if self.is_gated:
             return lifecycle.scheduling_gate(self.manifest, said)
         if not said:
             return self._unreported_cause() if not state else None

@@ -6,7 +6,7 @@ from engines.kubernetes.cluster.discovery import existing_job_kinds
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.kueue.causes import NOT_TAKEN_UP
 from engines.kubernetes.kueue.door import Kueue
-from engines.kubernetes.kueue.names import QUEUE_NAME
+from engines.kubernetes.kueue.workload import names_queue
 from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.names import job_name, project_namespace
 from engines.kubernetes.status.job import JobView
@@ -64,6 +64,18 @@ class Lookup:
                 break
         return snapshot
 
+    def pods(self, handle: Handle) -> list[Manifest]:
+        """The pods of a workload, ended ones included."""
+        path = f"/api/v1/namespaces/{self.namespace(handle)}/pods"
+        return self._api.items(path, labelSelector=f"{WORKLOAD}={handle.workload_id}")
+
+    def queue_entries(self, handle: Handle) -> list[Manifest]:
+        """Kueue's Workloads whose job has, or had, the name of this workload's."""
+        try:
+            return self.kueue.entries_named(self.namespace(handle), job_name(handle))
+        except EngineRefused:
+            return []  # we may not list them, or Kueue was just removed
+
     def _queue_entries(self, job: Manifest) -> list[Manifest]:
         try:
             return self.kueue.queued_jobs(job)
@@ -76,7 +88,7 @@ class Lookup:
         try:
             entries = self.kueue.queued_jobs(job)
         except EngineRefused as error:
-            if QUEUE_NAME in job["metadata"]["labels"]:
+            if names_queue(job):
                 raise EngineUnavailable(str(error), cause=NOT_TAKEN_UP) from error
             entries = []
         has_kueue = bool(self.kueue.version)

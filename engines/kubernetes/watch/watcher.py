@@ -15,10 +15,11 @@ from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
 from engines.kubernetes.cluster.discovery import existing_job_kinds, served_resources
 from engines.kubernetes.jobs import KAI_GROUP, PLAIN_JOB, JobKind
-from engines.kubernetes.kueue.names import served_version, workloads_path
-from engines.kubernetes.kueue.workload import owner_uids
+from engines.kubernetes.kueue.names import QUEUE_NAME, served_version, workloads_path
+from engines.kubernetes.kueue.workload import owner_uids, starts_outside_queue
 from engines.kubernetes.labels import parse_workload_id
 from engines.kubernetes.status.causes.known_nodes import with_known_nodes
+from engines.kubernetes.status.conditions import parse_time
 from engines.kubernetes.status.events import (
     EVENTS,
     SELECTOR,
@@ -62,6 +63,12 @@ HOLD_SECONDS = 20.0  # seconds that a new job is held back while there is nothin
 def queue_collection(version: str) -> Collection:
     """Kueue's Workloads, in a version of its API."""
     return Collection(workloads_path(version), optional=True, is_queue=True)
+
+
+OUTSIDE_QUEUE = (
+    "It names the queue {queue}, but Kueue does not manage {kind}s here, so it starts outside all "
+    "quotas. Kueue's configuration (integrations.frameworks) lists what it manages."
+)
 
 
 class Watcher:
@@ -249,6 +256,8 @@ class Watcher:
             snapshot = Snapshot(has_kueue=self._has_kueue, placements=self._placements)
             self.snapshots[uid] = snapshot
         if kind is not None:
+            if what == "ADDED" and self._has_kueue and starts_outside_queue(item):
+                self.events.append(_outside_event(uid, item))
             snapshot.take_job(kind, what, drop_heavy_fields(item))
         elif collection == GROUP:
             snapshot.take_group(what, drop_heavy_fields(item))
@@ -358,6 +367,13 @@ class Watcher:
         )
         order = sequence(snapshot.floor, COMPLETE) | FINAL_BIT
         return Observation(uid, run, order, None, datetime.now(UTC), message=why)
+
+
+def _outside_event(uid: UUID, job: Manifest) -> ClusterEvent:
+    meta = job["metadata"]
+    at = parse_time(meta["creationTimestamp"])
+    text = OUTSIDE_QUEUE.format(kind=job.get("kind", "Job"), queue=meta["labels"][QUEUE_NAME])
+    return ClusterEvent(uid, f"outside-queue {meta['uid']}", at, "NotQueued", text)
 
 
 def is_news(observation: Observation, last: Observation | None) -> bool:

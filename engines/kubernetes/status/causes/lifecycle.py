@@ -5,6 +5,7 @@ from datetime import datetime
 
 from engines.base import Manifest
 from engines.kubernetes.jobs import KAI
+from engines.kubernetes.kueue.names import KUEUE
 from engines.kubernetes.manifests.pod.scheduling import QUEUE
 from engines.kubernetes.status.conditions import condition, parse_time
 from spec.phases import Reason
@@ -18,6 +19,15 @@ DEFAULT_SCHEDULER = "default-scheduler"
 SCHEDULER_SECONDS = 15
 START_SECONDS = 120
 ADMINISTRATOR = "ask the cluster's administrator"
+
+
+GATED_BY_KUEUE = Cause(
+    CauseKind.QUEUE,
+    "Kueue has not admitted the pod to a queue yet",
+    "Kueue queues each pod separately here. Give the job a queue instead, then Copy & edit, so "
+    "that all its pods start together.",
+    precise_reason=Reason.WAITING_FOR_QUOTA,
+)
 
 
 def scheduler_name(pod: Manifest) -> str:
@@ -55,7 +65,10 @@ def unreported_pod(pod: Manifest, last_placed: datetime | None) -> Cause:
 
 def scheduling_gate(pod: Manifest, said: str) -> Cause:
     """Somebody's scheduling gate keeps the pod from the scheduler."""
-    names = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or ())
+    gates = [gate["name"] for gate in pod["spec"].get("schedulingGates") or ()]
+    if any(name.startswith(f"{KUEUE}/") for name in gates):
+        return GATED_BY_KUEUE
+    names = ", ".join(gates)
     title = f"It waits behind a scheduling gate: {names}" if names else "It waits behind a gate"
     todo = f"Whoever added the gate to the pod must remove it. If this persists, {ADMINISTRATOR}."
     return Cause(CauseKind.QUEUE, title, todo, said=said, precise_reason=Reason.NONE)

@@ -29,12 +29,9 @@ BOTH_KINDS = pytest.mark.parametrize("kind", [PYTORCH, PLAIN_JOB], ids=["PyTorch
 PREEMPTION = evicted("Preempted", PREEMPTED)
 
 
-def view(kind: JobKind, item: Manifest, *entries: Manifest, pods: Any = ()) -> JobView:
-    return JobView.from_objects(kind, item, pods, has_kueue=True, queue_entries=entries)
-
-
 def seen(kind: JobKind, item: Manifest, *entries: Manifest, pods: Any = ()) -> Observation:
-    return view(kind, item, *entries, pods=pods).observation()
+    view = JobView.from_objects(kind, item, pods, has_kueue=True, queue_entries=entries)
+    return view.observation()
 
 
 def running(kind: JobKind, **metadata: Any) -> Manifest:
@@ -179,7 +176,15 @@ def test_the_workload_of_an_earlier_job_says_nothing() -> None:
     assert observation.phase is Phase.PENDING
 
 
-def test_a_job_that_kueue_does_not_manage_runs_outside_its_queue() -> None:
-    assert view(PYTORCH, job(suspend=False)).is_outside_its_queue
-    assert not view(PYTORCH, job(suspend=False), admitted()).is_outside_its_queue
-    assert not view(PYTORCH, job(suspend=False, queue="")).is_outside_its_queue
+def test_a_gated_pod_says_what_kueue_says_about_it() -> None:
+    """Kueue may manage pods, and not the job."""
+    gate = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+    spec = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}
+    gated = pod("worker", 0, phase="Pending", container={}, spec=spec)
+    gated["status"] = {"phase": "Pending", "conditions": [gate]}
+    item = job(suspend=False, queue="")
+    hidden = seen(PYTORCH, item, pods=[gated])
+    assert hidden.reason is Reason.WAITING_FOR_QUOTA
+    assert hidden.message.endswith("Kueue has not admitted the pod to a queue yet")
+    told = seen(PYTORCH, item, entry(WAITS, job="worker-0"), pods=[gated])
+    assert told.message.endswith("Queue team lacks quota for nvidia.com/gpu: 2 more needed")

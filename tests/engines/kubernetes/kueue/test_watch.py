@@ -7,7 +7,7 @@ import pytest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.kueue.names import JOB_UID
 from engines.kubernetes.watch import watcher as watching
-from engines.kubernetes.watch.watcher import Watcher, queue_collection
+from engines.kubernetes.watch.watcher import EVENT, Watcher, queue_collection
 from tests.engines.kubernetes.kueue.queue_entries import UID, entry, job
 from tests.engines.kubernetes.versions import JOBS
 
@@ -64,3 +64,27 @@ def test_a_new_job_is_reported_with_what_kueue_says(watcher: Watcher) -> None:
     assert list(watcher.ready_workloads([UID])) == []
     watcher.take_change(QUEUE, "ADDED", entry())
     assert list(watcher.ready_workloads([UID])) == [UID]
+
+
+@pytest.mark.parametrize(
+    ("suspend", "generation", "is_outside"), [(False, 1, True), (True, 1, False), (False, 2, False)]
+)
+def test_a_job_that_kueue_does_not_manage_runs_outside_its_queue(
+    watcher: Watcher, suspend: bool, generation: int, is_outside: bool
+) -> None:
+    watcher._has_kueue = True
+    one = job(suspend=suspend)
+    one["metadata"]["generation"] = generation
+    watcher.take_change(JOBS, "ADDED", one)
+    assert [event.reason for event in watcher.events] == ["NotQueued"] * is_outside
+
+
+def test_what_kueue_says_about_its_workload_is_told(watcher: Watcher) -> None:
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    watcher.take_change(QUEUE, "ADDED", entry())
+    for reason in ("QuotaReserved", "Admitted", "EvictedDueToPreempted", "PreemptedWorkload"):
+        about = {"kind": "Workload", "name": NAME, "uid": entry()["metadata"]["uid"]}
+        one = {"metadata": {"uid": reason}, "involvedObject": about, "reason": reason}
+        watcher.take_change(EVENT, "ADDED", one | {"type": "Normal", "message": reason})
+    told = [event.reason for event in watcher.events]
+    assert told == ["QuotaReserved", "Admitted", "EvictedDueToPreempted"]
