@@ -36,8 +36,20 @@ class Trap:
     after: bool
 
 
+@dataclass(frozen=True)
+class Write:
+    """A request that changes something."""
+
+    method: str
+    path: str
+    body: bytes
+
+
 class ApiProxy:
-    """The proxy. It speaks plain HTTP on loopback, and to the server as the kubeconfig says."""
+    """The proxy. It speaks plain HTTP on loopback, and to the server as the kubeconfig says.
+
+    ``writes`` are all requests so far that change something.
+    """
 
     def __init__(self, kubeconfig: Path) -> None:
         client: ApiClient = connect(kubeconfig.read_text())._client
@@ -53,6 +65,7 @@ class ApiProxy:
         self.passing = Event()  # cleared: watches stay open, and silent
         self.passing.set()
         self._traps: list[Trap] = []
+        self.writes: list[Write] = []
         self._http = ThreadingHTTPServer(
             ("127.0.0.1", 0), type("Bound", (Passing,), {"proxy": self})
         )
@@ -145,6 +158,8 @@ class Passing(BaseHTTPRequestHandler):
         method = self.command
         watches = "watch=true" in self.path
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if method != "GET":
+            self.proxy.writes.append(Write(method, self.path, body))
         refused = self.proxy.down or (watches and self.proxy.blind)
         if refused or self.proxy.sprung(method, self.path, after=False):
             self.close_connection = True

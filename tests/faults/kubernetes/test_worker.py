@@ -17,7 +17,7 @@ JOBS = f"/namespaces/{NAMESPACE}/pytorchjobs"
 
 
 def test_a_worker_killed_between_secret_and_job_makes_one_of_each(site: Site) -> None:
-    site.proxy.trap("PATCH", f"{JOBS}/", partial(site.trainyard.kill, "worker"))
+    site.proxy.trap("POST", JOBS, partial(site.trainyard.kill, "worker"))
     secret = [{"name": "API_TOKEN", "value": "not for everybody"}]
     counting = site.submit("counting", COUNT, environmentVariables=secret)
     wait_for(lambda: not site.proxy.is_armed, 60, "the worker to be killed")

@@ -1,0 +1,26 @@
+"""The product on a cluster with Kueue, whose jobs all go through one queue."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from engines.kubernetes.objects import NAMESPACES
+from tests.faults.kubernetes.kueue.queue import Queue, create_priorities
+from tests.faults.kubernetes.site import NAMESPACE, Site
+
+
+@pytest.fixture
+def queue(site: Site) -> Iterator[Queue]:
+    """A queue that takes every job of the project, not open yet."""
+    api = site.cluster.api
+    found = Queue(api, NAMESPACE)
+    if not found.version:
+        pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
+    if api.find(f"{NAMESPACES}/{NAMESPACE}") is None:
+        api.create(NAMESPACES, {"metadata": {"name": NAMESPACE}})
+    create_priorities(api)
+    site.proxy.writes.clear()
+    yield found
+    found.hold("None")
+    site.clean()
+    found.close()

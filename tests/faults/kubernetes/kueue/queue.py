@@ -1,0 +1,111 @@
+"""A queue of real Kueue, and what it holds."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from engines.base import Manifest
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.kueue.names import KUEUE, served_version, workloads_path
+from engines.kubernetes.kueue.workload import QueuedJob
+from tests.waiting import wait_for
+
+SEAT = 20  # thousandths of a core that one pod requests
+NAME = "trainyard-faults"
+PRIORITIES = {"low": 40, "high": 125}
+
+
+class Queue:
+    """A ClusterQueue with ``seats`` for pods, and a LocalQueue for it in one namespace.
+
+    The LocalQueue is named ``default``: Kueue takes every job of the namespace into it.
+    """
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self._api = api
+        self._namespace = namespace
+        self.version = served_version(api.get("/apis")["groups"])
+
+    def open(self, *, seats: int) -> None:
+        """Create the queue, or change the number of its seats."""
+        self._apply("ResourceFlavor", self._path("resourceflavors"), NAME, {})
+        resources = [
+            {"name": "cpu", "nominalQuota": f"{SEAT * seats}m"},
+            {"name": "memory", "nominalQuota": "100Gi"},
+        ]
+        group = {
+            "coveredResources": ["cpu", "memory"],
+            "flavors": [{"name": NAME, "resources": resources}],
+        }
+        spec = {
+            "namespaceSelector": {},
+            "stopPolicy": "None",
+            "preemption": {"withinClusterQueue": "LowerPriority"},
+            "resourceGroups": [group],
+        }
+        self._apply("ClusterQueue", self._path("clusterqueues"), NAME, spec)
+        self._apply("LocalQueue", self._local, "default", {"clusterQueue": NAME})
+        wait_for(self._is_active, 60, "the queue to be active", every=0.1)
+
+    def hold(self, policy: str) -> None:
+        """Stop the queue: ``HoldAndDrain`` evicts, ``Hold`` does not, ``None`` opens it again."""
+        change = {"spec": {"stopPolicy": policy}}
+        self._api.merge(f"{self._path('clusterqueues')}/{NAME}", change)
+
+    def activate(self, entry: QueuedJob) -> None:
+        """Activate a Workload of Kueue that was deactivated."""
+        path = workloads_path(self.version, self._namespace, entry.name)
+        self._api.merge(path, {"spec": {"active": True}})
+
+    def close(self) -> None:
+        self._api.delete(f"{self._local}/default")
+        self._api.delete(f"{self._path('clusterqueues')}/{NAME}")
+        self._api.delete(f"{self._path('resourceflavors')}/{NAME}")
+
+    def taken(self) -> int:
+        """Return the number of seats that count as taken."""
+        status = self._api.get(f"{self._path('clusterqueues')}/{NAME}")["status"]
+        totals = [
+            resource["total"]
+            for flavor in status.get("flavorsReservation") or ()
+            for resource in flavor["resources"]
+            if resource["name"] == "cpu"
+        ]
+        return sum(map(_millicores, totals)) // SEAT
+
+    def entries(self) -> list[QueuedJob]:
+        """Return Kueue's Workloads in the namespace."""
+        items = self._api.items(workloads_path(self.version, self._namespace))
+        return [QueuedJob(item) for item in items]
+
+    @property
+    def _local(self) -> str:
+        return f"/apis/{KUEUE}/{self.version}/namespaces/{self._namespace}/localqueues"
+
+    def _path(self, plural: str) -> str:
+        return f"/apis/{KUEUE}/{self.version}/{plural}"
+
+    def _apply(self, kind: str, path: str, name: str, spec: Manifest) -> None:
+        item = {"apiVersion": f"{KUEUE}/{self.version}", "kind": kind, "metadata": {"name": name}}
+        self._api.apply(f"{path}/{name}", item | {"spec": spec})
+
+    def _is_active(self) -> bool:
+        local = self._api.get(f"{self._local}/default")
+        conditions: Iterable[Any] = (local.get("status") or {}).get("conditions") or ()
+        return any(it["type"] == "Active" and it["status"] == "True" for it in conditions)
+
+
+def _millicores(quantity: str) -> int:
+    return int(quantity[:-1]) if quantity.endswith("m") else 1000 * int(quantity)
+
+
+def create_priorities(api: Api) -> None:
+    """Create the PriorityClasses that the tests name."""
+    path = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    for name, value in PRIORITIES.items():
+        item = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
+        api.apply(f"{path}/{name}", item)

@@ -1,0 +1,213 @@
+"""Jobs that Kueue starts, evicts and starts again: a wait is no stop, and Kueue's fields are left
+alone. Everything is real."""
+
+import json
+import shlex
+from functools import partial
+from typing import Any
+
+import pytest
+
+from spec.phases import Phase
+from tests.cluster import SHELL_IMAGE
+from tests.faults.kubernetes.kueue.queue import Queue
+from tests.faults.kubernetes.site import ENDED, ENDLESS, NAMESPACE, Site
+from tests.proxy import ApiProxy
+from tests.rest import ENDS
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.kueue
+
+KINDS = pytest.mark.parametrize("kind", ["distributed", "trainings"])
+SLOW_END = "trap 'sleep 8; exit 143' TERM; echo begins; while :; do sleep 0.2; done"
+#: What a workload goes through that Kueue evicts, and admits again.
+EVICTED_ONCE = [Phase.RUNNING, Phase.PENDING, Phase.RUNNING]
+
+
+def submit(site: Site, name: str, script: str, *, kind: str = "trainings", **spec: Any) -> str:
+    """Submit a workload with one pod, or two if it is distributed."""
+    if kind == "distributed":
+        return site.submit(name, script, **spec)
+    small = {"gpuDevicesRequest": 0, "cpuCoreRequest": 0.02, "cpuMemoryRequest": "20M"}
+    body = site.rest.document(name)
+    del body["noMaster"]
+    body["spec"] = {
+        "image": SHELL_IMAGE,
+        "command": f"sh -c {shlex.quote(script)}",
+        "compute": small,
+        "backoffLimit": 0,
+        "terminationGracePeriodSeconds": 1,
+    } | spec
+    return str(site.rest.send("POST", f"/workloads/{kind}", body)["workloadId"])
+
+
+def waits(site: Site, workload: str, words: str) -> None:
+    """Wait until the workload is Pending with these words in its message."""
+
+    def is_told() -> bool:
+        row = site.rest.read(workload)
+        return row.get("phase") == "Pending" and words in str(row.get("message"))
+
+    wait_for(is_told, 60, f"{workload} to wait: {words}", every=0.1)
+
+
+def main_phases(site: Site, workload: str) -> list[Phase]:
+    """Return the phases that a workload went through, without those on the way to running."""
+    on_the_way = {Phase.CREATING, Phase.RESUMING, Phase.INITIALIZING}
+    phases = [phase for phase in site.history(workload) if phase not in on_the_way]
+    return phases[1:] if phases and phases[0] is Phase.PENDING else phases
+
+
+def fought_writes(proxy: ApiProxy) -> list[str]:
+    """Return the writes to jobs that set what belongs to Kueue, besides their creation."""
+    found = []
+    for write in proxy.writes:
+        if write.method not in {"PATCH", "PUT"} or b"{" not in write.body:
+            continue
+        spec = json.loads(write.body).get("spec") or {}
+        policy = spec.get("runPolicy") or {}
+        if not {"suspend", "parallelism"}.isdisjoint({*spec, *policy}):
+            found.append(f"{write.method} {write.path}")
+    return found
+
+
+def is_free(queue: Queue) -> bool:
+    return queue.taken() == 0
+
+
+@KINDS
+def test_a_workload_waits_for_quota_and_starts_once(site: Site, queue: Queue, kind: str) -> None:
+    queue.open(seats=2)
+    first = submit(site, "first", ENDLESS, kind="distributed")
+    site.rest.wait(first, "Running", *ENDS, timeout=ENDED)
+    second = submit(site, "second", "true", kind=kind)
+    waits(site, second, "lacks quota for cpu")
+    assert site.rest.read(second)["reason"] == "WaitingForQuota"
+    site.rest.delete(first)
+    assert site.rest.wait(second, *ENDS, timeout=ENDED) == "Completed"
+    assert site.rest.read(second)["run"] == 1
+    site.is_sound(second)
+    assert fought_writes(site.proxy) == []
+
+
+def test_a_workload_that_can_never_start_says_so(site: Site, queue: Queue) -> None:
+    queue.open(seats=1)
+    large = submit(site, "large", "true", kind="distributed")
+    waits(site, large, "than queue default can ever give")
+    assert site.rest.read(large)["reason"] == "NeverFits"
+
+
+@KINDS
+def test_an_eviction_is_a_wait_and_both_attempts_keep_their_output(
+    site: Site, queue: Queue, kind: str
+) -> None:
+    """The queue is open again while the evicted pods still end."""
+    queue.open(seats=2)
+    slow = submit(site, "slow", SLOW_END, kind=kind, terminationGracePeriodSeconds=30)
+    assert site.rest.wait(slow, "Running", *ENDS, timeout=ENDED) == "Running"
+    wait_for(lambda: site.rest.log(slow).count("begins") == 1, 30, "the first output")
+    queue.hold("HoldAndDrain")
+    waits(site, slow, "its ClusterQueue was stopped")
+    assert any(pod["metadata"].get("deletionTimestamp") for pod in site.cluster.pods(slow))
+    queue.hold("None")
+    assert site.rest.wait(slow, "Running", *ENDS, timeout=ENDED) == "Running"
+    wait_for(lambda: main_phases(site, slow) == EVICTED_ONCE, 10, "its history")
+    row = site.rest.read(slow)
+    assert (row["run"], row["phase"]) == (1, "Running")
+    first = partial(site.rest.log, slow, attempt=0)
+    second = partial(site.rest.log, slow, attempt=1)
+    wait_for(lambda: first().count("begins") == second().count("begins") == 1, 30, "both outputs")
+    assert fought_writes(site.proxy) == []
+
+
+@KINDS
+def test_a_preempted_workload_waits_and_runs_again(site: Site, queue: Queue, kind: str) -> None:
+    queue.open(seats=2)
+    low = submit(site, "low", ENDLESS, kind=kind, priorityClass="low")
+    assert site.rest.wait(low, "Running", *ENDS, timeout=ENDED) == "Running"
+    high = submit(site, "high", ENDLESS, kind="distributed", priorityClass="high")
+    waits(site, low, "preempted it for a workload of higher priority")
+    assert site.rest.wait(high, "Running", *ENDS, timeout=ENDED) == "Running"
+    site.rest.delete(high)
+    assert site.rest.wait(low, "Running", *ENDS, timeout=ENDED) == "Running"
+    assert site.rest.read(low)["run"] == 1
+    assert main_phases(site, low) == EVICTED_ONCE
+    assert fought_writes(site.proxy) == []
+
+
+@KINDS
+def test_a_stop_frees_the_quota_and_the_next_run_is_queued_again(
+    site: Site, queue: Queue, kind: str
+) -> None:
+    queue.open(seats=2)
+    stopped = submit(site, "stopped", ENDLESS, kind=kind)
+    assert site.rest.wait(stopped, "Running", *ENDS, timeout=ENDED) == "Running"
+    site.rest.act(stopped, "suspend")
+    assert site.rest.wait(stopped, *ENDS, timeout=ENDED) == "Stopped"
+    assert is_free(queue)
+    assert not site.cluster.pods(stopped)
+    site.rest.act(stopped, "resume")
+    assert site.rest.wait(stopped, "Running", "Failed", timeout=ENDED) == "Running"
+    assert site.rest.read(stopped)["run"] == 2
+    assert len(queue.entries()) == 1
+    assert fought_writes(site.proxy) == []
+
+
+@KINDS
+def test_a_waiting_workload_is_stopped_at_once(site: Site, queue: Queue, kind: str) -> None:
+    queue.open(seats=0)
+    waiting = submit(site, "waiting", ENDLESS, kind=kind)
+    waits(site, waiting, "than queue default can ever give")
+    site.rest.act(waiting, "suspend")
+    assert site.rest.wait(waiting, *ENDS, timeout=ENDED) == "Stopped"
+    queue.open(seats=2)
+    other = submit(site, "other", "true")
+    assert site.rest.wait(other, *ENDS, timeout=ENDED) == "Completed"
+    assert site.rest.phase(waiting) == "Stopped", "Kueue starts others, and not this one"
+
+
+@KINDS
+def test_a_deletion_is_over_once_the_quota_is_free(site: Site, queue: Queue, kind: str) -> None:
+    queue.open(seats=2)
+    deleted = submit(site, "deleted", SLOW_END, kind=kind, terminationGracePeriodSeconds=5)
+    assert site.rest.wait(deleted, "Running", *ENDS, timeout=ENDED) == "Running"
+    site.rest.delete(deleted)
+    wait_for(lambda: not site.rest.send("GET", "/workloads")["workloads"], ENDED, "it to be gone")
+    assert is_free(queue)
+    assert not site.cluster.jobs(deleted)
+    assert not queue.entries()
+
+
+@KINDS
+def test_a_workload_activated_by_hand_continues_as_the_next_run(
+    site: Site, queue: Queue, kind: str
+) -> None:
+    queue.open(seats=2)
+    again = submit(site, "again", ENDLESS, kind=kind)
+    assert site.rest.wait(again, "Running", *ENDS, timeout=ENDED) == "Running"
+    site.rest.act(again, "suspend")
+    assert site.rest.wait(again, *ENDS, timeout=ENDED) == "Stopped"
+    (entry,) = queue.entries()
+    queue.activate(entry)
+    assert site.rest.wait(again, "Running", "Failed", timeout=ENDED) == "Running"
+    assert site.rest.read(again)["run"] == 2
+    assert queue.entries()[0].name == entry.name, "the job was not replaced"
+    assert fought_writes(site.proxy) == []
+
+
+def test_submissions_into_an_open_queue_are_one_run_each(site: Site, queue: Queue) -> None:
+    """Kueue suspends each at its creation, and resumes it a moment later."""
+    queue.open(seats=12)
+    kinds = ["distributed", "trainings"] * 4
+    names = [
+        submit(site, f"short-{number}", "sleep 3", kind=kind) for number, kind in enumerate(kinds)
+    ]
+    for name in names:
+        assert site.rest.wait(name, *ENDS, timeout=ENDED) == "Completed"
+        assert site.rest.read(name)["run"] == 1
+        assert main_phases(site, name)[-1] is Phase.COMPLETED
+        site.is_sound(name)
+    assert fought_writes(site.proxy) == []
+    jobs = f"/namespaces/{NAMESPACE}/"
+    created = [write for write in site.proxy.writes if write.method == "POST"]
+    assert len([it for it in created if jobs in it.path and "jobs" in it.path]) == len(names)
