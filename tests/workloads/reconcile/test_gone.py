@@ -36,7 +36,7 @@ def test_a_job_that_somebody_else_keeps_on_the_cluster_stays_deleting_and_says_s
     engine: FakeEngine,
 ) -> None:
     workload = launched(engine, phase=Phase.DELETING)
-    engine.raises = finalizer_error(["example.com/hold"])
+    engine.raises = finalizer_error("The job", ["example.com/hold"])
     with pytest.raises(EngineUnavailable):
         reconcile.delete(workload)
     after = now(workload)
