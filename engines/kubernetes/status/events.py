@@ -38,7 +38,8 @@ GROUPER = "PodGrouperWarning"
 GROUPER_RACE = re.compile(r'^Pod ".+" not found$|already exists$')
 LONGEST = 2000  # characters of a message
 MOST_EARLY = 500
-NUMBER = re.compile(r"\d+")
+#: A number, or an id such as a container's.
+VARYING = re.compile(r"[0-9a-f]{12,}|\d+")
 PREEMPTOR = re.compile(
     r"(?P<by>preempted by )(?P<rank>higher priority )?(?:(?:workload|pod) )?"
     r"(?P<namespace>[\w.-]+)/[\w.-]+\w",
@@ -143,9 +144,9 @@ def hide_other_projects(said: str, namespace: str) -> str:
 
 
 def _event_key(event: Manifest) -> str:
-    """A key that is the same for repeated messages about an object, whatever the numbers in
-    them."""
-    said = NUMBER.sub("#", str(event.get("message") or ""))
+    """A key that is the same for repeated messages about an object, whatever the numbers and ids
+    in them."""
+    said = VARYING.sub("#", str(event.get("message") or ""))
     parts = (event["involvedObject"].get("uid", ""), event.get("reason", ""), said)
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 

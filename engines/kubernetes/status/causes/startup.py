@@ -24,9 +24,11 @@ ORDINARY = frozenset({"", "ContainerCreating", "PodInitializing", "CrashLoopBack
 NO_COMMAND = re.compile(r"no command specified")
 #: How the runtime got to the part of its message that people can act on.
 CREATE_PREFIX = re.compile(
-    r"^(?:failed to generate container \S+ spec: |failed to generate spec: |"
+    r"^(?:failed to generate container (?:\S+ )?spec: |failed to generate spec: |"
     r"failed to create containerd container: |rpc error: code = \w+ desc = )+"
 )
+#: Each attempt has another one, and it says nothing to people.
+CONTAINER_ID = re.compile(r' "?[0-9a-f]{64}"?')
 LONGEST_REASON = 200  # characters of a runtime's message in a title
 COPY = "then Copy & edit."
 MOUNT = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
@@ -58,7 +60,7 @@ def waiting_cause(
 ) -> Cause | None:
     """The cause of a container that is stuck waiting. ``fetches``: it fetches a data source."""
     reason = waiting.get("reason", "")
-    said = str(waiting.get("message") or "")
+    said = CONTAINER_ID.sub("", str(waiting.get("message") or ""))
     words = f"{reason}: {said}".rstrip(": ")
     if reason in IMAGE:
         warnings = list(warnings)

@@ -122,8 +122,8 @@ def test_old_and_new_writers_of_events_are_understood(
 
 
 def test_an_event_repeated_with_other_numbers_is_a_single_line(watcher: Watcher) -> None:
-    for times in (5, 6):
-        told: dict[str, Any] = {"message": f"Back-off {times}m restarting"}
+    for times, container in ((5, "0a" * 32), (6, "f1" * 32)):
+        told: dict[str, Any] = {"message": f"Back-off {times}m restarting {container}"}
         watcher.take_change(EVENT, "MODIFIED", event("PyTorchJob", "BackOff", **told))
     assert len({one.key for one in watcher.events}) == 1
 

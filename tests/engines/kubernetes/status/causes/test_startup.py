@@ -74,3 +74,24 @@ def test_a_volume_that_cannot_be_mounted_names_what_is_missing() -> None:
     assert other
     assert (other.kind, other.title) == (CauseKind.STORAGE, "A volume cannot be mounted")
     assert mount_cause([]) is None
+
+
+def test_each_attempt_to_create_a_container_has_the_same_cause() -> None:
+    causes = {
+        waiting_cause(
+            {
+                "reason": "CreateContainerError",
+                "message": f'failed to generate container "{digit * 64}" spec: failed to generate '
+                "spec: no command specified",
+            },
+            "train:2",
+            [],
+        )
+        for digit in "1f"
+    }
+    (cause,) = causes
+    assert cause
+    assert cause.said == (
+        "CreateContainerError: failed to generate container spec: failed to generate spec: no "
+        "command specified"
+    )
