@@ -18,7 +18,7 @@ from spec.parts.scheduling import NODE_TYPE
 from spec.phases import Phase, Reason
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import Architecture
-from tests.engines.kubernetes.conftest import SPACE, KubernetesRig
+from tests.engines.kubernetes.conftest import PREFIX, SPACE, KubernetesRig
 from tests.engines.kubernetes.launches import with_spec
 from tests.waiting import wait_for
 
@@ -125,7 +125,7 @@ def test_a_job_for_which_a_quota_has_no_room_waits_and_ended_jobs_count(
     )
     assert "Ended workloads count as well" in cause.todo
     rig.engine.delete(first.handle)
-    path = PLAIN_JOB.path(rig.engine._lookup.namespace(first.handle), job_name(first.handle))
+    path = PLAIN_JOB.path(f"{PREFIX}team-a", job_name(first.handle))
     wait_for(lambda: rig.api.find(path) is None, 30, "the first job to be gone")
 
     def is_submitted() -> bool:
