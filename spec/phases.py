@@ -76,6 +76,9 @@ STARTED = AT_WORK | {Phase.INITIALIZING}
 INCOMPLETE = frozenset({Phase.PENDING, Phase.DEGRADED})
 #: May wait for something that has a cause, including an image, or a lost rank.
 HELD_UP = WAITING | INCOMPLETE | {Phase.INITIALIZING}
+#: May have a cause. A workload that runs has one if its programs have ended, and other containers
+#: keep their pods.
+MAY_HAVE_CAUSE = HELD_UP | {Phase.RUNNING}
 #: Needs somebody's attention.
 NEEDS_ATTENTION = frozenset({Phase.FAILED, Phase.DEGRADED, Phase.UNKNOWN})
 #: Changes by itself: the dot of its badge pulses.

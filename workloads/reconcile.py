@@ -4,7 +4,6 @@ Network calls come first and the transaction after. Every function can run twice
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -19,14 +18,13 @@ from spec.phases import (
     HOLDING_RESOURCES,
     RANK_ACTIVE,
     STOP_REQUESTED,
-    TERMINAL,
     Phase,
     RankPhase,
     Reason,
 )
 from workloads import diagnosis, enqueue
 from workloads.engines import engine_for_person, engine_to_end
-from workloads.history import causes, events
+from workloads.history import causes, events, last_seen
 from workloads.history.phase_order import keep_phase_forward
 from workloads.launch import launch_with_secrets
 from workloads.models import Rank, Workload
@@ -141,6 +139,7 @@ def apply(workload: Workload, observation: Observation) -> bool:
         workload.refresh_from_db()  # our UPDATE has locked the row, so this is its present state
         observation = keep_phase_forward(workload, observation)
         _apply_ranks(workload, observation)
+        observation = last_seen.with_last_failure(workload.ranks.all(), observation)
         record_attempt(workload, observation.attempt)
         _apply_phase(workload, observation)
         causes.record_observed(workload, observation)
@@ -223,22 +222,28 @@ def _apply_ranks(workload: Workload, observation: Observation) -> None:
     changed = []
     for state in observation.ranks:
         row = rows.get(state.rank)
-        if row is not None and _copy_state(row, rank_state_to_store(row, state, observation)):
+        if row is None:
+            continue
+        if _copy_state(row, last_seen.rank_state_to_store(row, state, observation)):
             changed.append(row)
     if changed:
         # An upsert with one row per rank; ``bulk_update`` would build a CASE for each rank and
         # field.
         Rank.objects.bulk_create(
-            changed, update_conflicts=True, unique_fields=["id"], update_fields=STATE_FIELDS
+            changed,
+            update_conflicts=True,
+            unique_fields=["id"],
+            update_fields=last_seen.STATE_FIELDS,
         )
 
 
 def _end_ranks(workload: Workload, phase: RankPhase) -> None:
-    """End the ranks with their workload: the gang is gone, so nothing will report how they
-    ended."""
-    workload.ranks.filter(phase__in=RANK_ACTIVE).update(
-        phase=phase, reason=workload.reason, finished_at=workload.phase_updated_at
-    )
+    """End the ranks with their workload: the gang is gone, so nothing will report how they ended. A
+    rank that had failed by itself, and waited to start again, keeps its reason."""
+    active = workload.ranks.filter(phase__in=RANK_ACTIVE)
+    failed = active.filter(reason__in=last_seen.PROGRAM_REASONS, finished_at__isnull=False)
+    failed.update(phase=phase)
+    active.update(phase=phase, reason=workload.reason, finished_at=workload.phase_updated_at)
 
 
 def enforce(workload: Workload, observation: Observation) -> None:
@@ -258,32 +263,9 @@ def enforce(workload: Workload, observation: Observation) -> None:
         engine.stop(workload.handle, run=observation.run)
 
 
-PROGRAM_REASONS = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
-STATE_FIELDS = (
-    *("node", "phase", "reason", "message"),
-    *("restarts", "exit_code", "started_at", "finished_at"),
-)
-
-
-def rank_state_to_store(row: Rank, state: RankState, observation: Observation) -> RankState:
-    """Return the state to store for a rank. If the workload ended and the rank's pod is gone, it is
-    what was last observed: the cluster may have removed the pod before anyone could look."""
-    if observation.phase not in TERMINAL or state.node or not row.node:
-        return state
-    last_state = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
-    phase = state.phase
-    if observation.phase is Phase.FAILED and (row.exit_code or row.reason in PROGRAM_REASONS):
-        phase = RankPhase.FAILED
-    return replace(state, **last_state, phase=phase)
-
-
-def rank_differs(row: Rank, state: RankState) -> bool:
-    return any(getattr(row, name) != getattr(state, name) for name in STATE_FIELDS)
-
-
 def _copy_state(row: Rank, state: RankState) -> bool:
-    changed = rank_differs(row, state)
-    for name in STATE_FIELDS:
+    changed = last_seen.rank_differs(row, state)
+    for name in last_seen.STATE_FIELDS:
         setattr(row, name, getattr(state, name))
     return changed
 

@@ -98,7 +98,7 @@ class Submitter:
                 self._mark_run(launch, kind)
             return not kind.is_plain
         phase = view.observation().phase if view else None
-        if phase is Phase.COMPLETED and not launch.spec.kind.traits.completes:
+        if phase in TERMINAL and not launch.spec.kind.traits.completes:
             self._remove_finished_job(launch.handle, kind, "Foreground")
             raise EngineUnavailable(BEING_DELETED)
         if phase in TERMINAL:

@@ -8,7 +8,7 @@ from django.db.models import Prefetch
 from pydantic import Field
 
 from core.rest.api import Wire
-from spec.phases import HELD_UP
+from spec.phases import MAY_HAVE_CAUSE
 from workloads.api.words import CauseWord, FailureWord, FaultWord
 from workloads.diagnosis import BY_ID
 from workloads.models import CausePeriod, Workload, WorkloadQuerySet
@@ -92,7 +92,7 @@ class CauseOut(Wire):
         """Return the cause of a row of :func:`with_cause`; ``None`` if the workload does not
         wait."""
         open_causes: list[CausePeriod] = (
-            getattr(workload, CAUSES) if workload.phase in HELD_UP else []
+            getattr(workload, CAUSES) if workload.phase in MAY_HAVE_CAUSE else []
         )
         cause = next(iter(open_causes), None)
         if cause is None:

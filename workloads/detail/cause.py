@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from spec.phases import HELD_UP, WAITING, Phase, Reason
+from spec.phases import MAY_HAVE_CAUSE, WAITING, Phase, Reason
 from workloads import logs
 from workloads.detail.exit_codes import advice, describe_exit
 from workloads.diagnosis import BY_ID, FailureClass
@@ -17,6 +17,7 @@ from workloads.models import CausePeriod, Rank, Workload
 
 LAST_LINES = 20
 LINES_BEFORE = 6  # lines before the decisive one, if that is not among the last
+REMOVED = ("was evicted", "lost its pod")  # how messages of ranks begin whose pod was taken away
 SHORTEST_WAIT = timedelta(seconds=1)
 
 
@@ -91,7 +92,8 @@ def _log_query(workload: Workload, rank: int) -> str:
 
 
 def _describe_end(rank: Rank, *, is_first: bool) -> str:
-    if rank.reason == Reason.PREEMPTED and rank.message:
+    was_removed = rank.reason == Reason.PREEMPTED or rank.message.startswith(REMOVED)
+    if was_removed and rank.message:
         return rank.message
     if rank.reason == Reason.LOST and rank.exit_code is None:
         return "disappeared without an exit code"
@@ -135,7 +137,7 @@ def current_wait(workload: Workload, causes: Sequence[CausePeriod]) -> Wait | No
     """Return why the workload waits; ``None`` if it does not. ``causes`` are those of the current
     run, oldest first."""
     cause = next((cause for cause in causes if cause.until is None), None)
-    if workload.phase not in (HELD_UP if cause else WAITING):
+    if workload.phase not in (MAY_HAVE_CAUSE if cause else WAITING):
         return None
     if cause is None:
         message = workload.message or "It is being checked."

@@ -8,7 +8,8 @@ from spec.phases import AT_WORK, GATHERING, WAITING, Phase, RankPhase, Reason
 from workloads.models import Workload
 
 RANKS_START_AGAIN = "Its ranks start again."
-PROGRAM_ENDED = "Its program ended with exit code 0. Run starts it again."
+RUN_STARTS_IT = "Run starts it again."
+PROGRAM_ENDED = f"Its program ended with exit code 0. {RUN_STARTS_IT}"
 
 
 def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
@@ -20,12 +21,15 @@ def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
     - A workload whose ranks were never all started stays Pending, whatever its first ranks do. If
       this was not observed, they count as started when each has a node or lost one.
     - A workload of a kind that never completes, such as a workspace, is Stopped when its program
-      ends.
+      ends, or its cluster took its pod away.
     """
-    if observation.phase is Phase.COMPLETED and not WorkloadKind(row.kind).traits.completes:
-        return replace(
-            observation, phase=Phase.STOPPED, message=observation.message or PROGRAM_ENDED
-        )
+    is_lost = observation.phase is Phase.FAILED and observation.reason is Reason.LOST
+    may_stop = is_lost or observation.phase is Phase.COMPLETED
+    if may_stop and not WorkloadKind(row.kind).traits.completes:
+        message = observation.message or PROGRAM_ENDED
+        if is_lost:
+            message = f"{observation.message} {RUN_STARTS_IT}"
+        return replace(observation, phase=Phase.STOPPED, message=message)
     if observation.starts_over and row.phase in AT_WORK and observation.phase in GATHERING:
         return replace(observation, phase=Phase.PENDING)
     preempted = observation.reason is Reason.PREEMPTED or observation.starts_over

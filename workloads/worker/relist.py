@@ -12,7 +12,7 @@ from engines.base import Observation
 from engines.shared.observations import is_same_state
 from spec.phases import HANDED_OVER, ON_KEEPING_CLUSTER, Phase
 from workloads import reconcile
-from workloads.history import causes
+from workloads.history import causes, last_seen
 from workloads.history.phase_order import keep_phase_forward
 from workloads.models import CausePeriod, Workload
 from workloads.worker import drift
@@ -91,6 +91,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
 def is_known(row: Workload, observation: Observation) -> bool:
     """Whether applying the observation would change nothing that people see."""
     observation = keep_phase_forward(row, observation)
+    observation = last_seen.with_last_failure(row.ranks.all(), observation)
     if not (row.run == row.observed_run == observation.run and row.phase == observation.phase):
         return False
     if observation.attempt > row.attempt or row.deleted_at or drift.is_resized(row, observation):
@@ -103,7 +104,7 @@ def is_known(row: Workload, observation: Observation) -> bool:
     ranks = {rank.rank: rank for rank in row.ranks.all()}
     both = [(ranks[state.rank], state) for state in observation.ranks if state.rank in ranks]
     if any(
-        reconcile.rank_differs(row, reconcile.rank_state_to_store(row, state, observation))
+        last_seen.rank_differs(row, last_seen.rank_state_to_store(row, state, observation))
         for row, state in both
     ):
         return False

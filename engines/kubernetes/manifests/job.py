@@ -27,7 +27,7 @@ INJECT = "sidecar.istio.io/inject"
 MESHES = {INJECT: "false", "linkerd.io/inject": "disabled"}
 #: With the host's network, ranks resolve the cluster's names only with this policy.
 HOST_DNS = "ClusterFirstWithHostNet"
-#: A preempted pod does not count as a failure.
+#: A pod that was evicted, drained or preempted does not count as a failure.
 GIVING_WAY = {
     "rules": [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -101,8 +101,9 @@ def gang_spec(launch: Launch, kind: JobKind, images: Images, marks: dict[str, st
 
 
 def plain_spec(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
-    """The ``spec`` of a batch/v1 Job with one pod, whose container restarts up to the backoff
-    limit. A pod failure policy is only allowed if it never restarts."""
+    """The ``spec`` of a batch/v1 Job with one pod, which is replaced by a new one up to the backoff
+    limit. The server allows a pod failure policy only if the container never restarts in its
+    pod."""
     one = replica(launch, kind, Role.WORKER, images, marks)
     policy = one["restartPolicy"]
     template = one["template"]
@@ -189,10 +190,12 @@ def replica(
 def restart_policy(spec: WorkloadSpec, kind: JobKind, source: Replica, role: Role) -> str:
     """The restart policy of a replica. ``OnFailure`` restarts a container after any exit code, up
     to the job's backoff limit; the operator's ``ExitCode`` would treat a plain ``exit 1`` as
-    permanent. MPI workers only wait for the launcher, whose restarts alone are counted."""
+    permanent. MPI workers only wait for the launcher, whose restarts alone are counted. A plain
+    Job starts new pods instead, because evictions count as restarts otherwise."""
     if not spec.backoff_limit or (kind is MPI and role is Role.WORKER):
         return str(RestartPolicy.NEVER)
-    return str(source.restart_policy or RestartPolicy.ON_FAILURE)
+    default = RestartPolicy.NEVER if kind.is_plain else RestartPolicy.ON_FAILURE
+    return str(source.restart_policy or default)
 
 
 def pod(launch: Launch, kind: JobKind, source: Replica, role: Role, images: Images) -> Manifest:

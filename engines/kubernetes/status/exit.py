@@ -10,6 +10,10 @@ from spec.phases import Reason
 #: Reasons of a program that could not be started: with containerd, with dockershim, and while
 #: kubelet backs off.
 START_FAILURES = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
+#: The reason of a container of which the kernel killed a process for memory.
+OUT_OF_MEMORY = "OOMKilled"
+#: The reason of a container that its node no longer found. Kubelet makes up its exit code, 137.
+VANISHED = "ContainerStatusUnknown"
 #: The last part of runc's message is what people can act on; the rest is how it got there. The
 #: output of a hook, such as the GPU's, follows its "stderr:".
 RUNC = re.compile(
@@ -39,12 +43,15 @@ SSH_FAILURES = {
 def failure_reason(ended: Manifest) -> Reason:
     if "name" not in ended and EXEC.match(start_failure(ended)):
         return Reason.COMMAND_NOT_FOUND
-    return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
+    if ended.get("reason") == VANISHED:
+        return Reason.LOST
+    return Reason.OUT_OF_MEMORY if ended.get("reason") == OUT_OF_MEMORY else Reason.RANK_FAILED
 
 
 def exit_code(ended: Manifest) -> int | None:
-    """The program's exit code; kubelet makes one up if it could not be started."""
-    return None if start_failure(ended) else ended.get("exitCode")
+    """The program's exit code; kubelet makes one up if it could not be started, or is lost."""
+    is_made_up = start_failure(ended) or ended.get("reason") == VANISHED
+    return None if is_made_up else ended.get("exitCode")
 
 
 def describe_exit(ended: Manifest) -> str:
@@ -57,7 +64,9 @@ def describe_exit(ended: Manifest) -> str:
         return f"{words}: {said}" if said else words
     if why := start_failure(ended):
         return f"could not be started: {why}"
-    if ended.get("reason") == "OOMKilled":
+    if ended.get("reason") == VANISHED:
+        return "was lost: its node no longer found the container"
+    if ended.get("reason") == OUT_OF_MEMORY:
         return f"exited with code {code}: it used more memory than its limit"
     if probe := ended.get("probe"):
         return f"exited with code {code} after its {probe} probe failed"

@@ -14,14 +14,17 @@ REPLACED_AFTER = timedelta(seconds=5)  # a pod this much younger than all before
 
 @dataclass(frozen=True)
 class GangView:
-    """``pods`` are those that are not being deleted, at most one for each of ``size`` ranks."""
+    """``pods`` are those that the cluster does not remove, at most one for each of ``size`` ranks.
+    ``retries``: a pod that failed is replaced by a new one."""
 
     pods: tuple[PodView, ...]
     size: int
+    retries: bool = False
 
     @classmethod
-    def from_pods(cls, pods: Iterable[PodView], *, size: int) -> "GangView":
-        return cls(tuple(pod for pod in pods if not pod.is_being_deleted), size)
+    def from_pods(cls, pods: Iterable[PodView], *, size: int, retries: bool = False) -> "GangView":
+        present = (pod for pod in pods if not (pod.is_being_deleted or pod.removed_at))
+        return cls(tuple(present), size, retries)
 
     @property
     def missing(self) -> int:
@@ -34,11 +37,14 @@ class GangView:
 
     @cached_property
     def waiting(self) -> list[PodView]:
-        return [pod for pod in self.pods if not pod.is_ready and not pod.is_over]
+        """The pods whose rank does not run, and has not ended for good."""
+        phases = {RankPhase.PENDING, *([RankPhase.FAILED] if self.retries else [])}
+        return [pod for pod in self.pods if pod.phase in phases]
 
     @cached_property
     def failed(self) -> list[PodView]:
-        return [pod for pod in self.pods if pod.phase is RankPhase.FAILED]
+        """The pods whose rank failed for good."""
+        return [pod for pod in self.pods if pod.phase is RankPhase.FAILED and not self.retries]
 
     @property
     def blockers(self) -> list[PodView]:
@@ -51,7 +57,7 @@ class GangView:
 
     @property
     def is_restarting(self) -> bool:
-        return any(pod.restarts for pod in self.waiting)
+        return any(pod.restarts or pod.phase is RankPhase.FAILED for pod in self.waiting)
 
     @property
     def has_fallen_apart(self) -> bool:

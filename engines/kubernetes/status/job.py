@@ -14,7 +14,7 @@ from engines.kubernetes.kueue import causes as kueue_causes
 from engines.kubernetes.kueue.workload import QueuedJob, names_queue, owner_uids
 from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN, parse_workload_id, run_number
 from engines.kubernetes.status import preemption
-from engines.kubernetes.status.causes import podgroup, refused
+from engines.kubernetes.status.causes import podgroup, program, refused
 from engines.kubernetes.status.causes.lifecycle import scheduler_name
 from engines.kubernetes.status.conditions import (
     condition,
@@ -39,6 +39,7 @@ FINAL_BIT = 1 << 62
 ORDER_BITS = 16
 COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that is complete up to its newest version
 REPLACED = "A rank lost its pod; a new one is being created."
+NO_SUCCESS = "Its program then ended with exit code 0, which is no success after that."
 
 
 class JobStatus(NamedTuple):
@@ -122,7 +123,7 @@ class JobView:
             sequence=self.sequence(phase, floor=floor, order=order),
             phase=phase,
             at=self._changed_at,
-            attempt=max((pod.restarts for pod in self.pods), default=0),
+            attempt=max(map(self._restarts, self.pods), default=0),
             reason=reason,
             message=message,
             ranks=tuple(self.ranks(phase)),
@@ -184,8 +185,7 @@ class JobView:
 
     @property
     def _never_started(self) -> bool:
-        status = self.manifest.get("status") or {}
-        ran = status.get("startTime") or condition(status, "Running")
+        ran = self._job_status.get("startTime") or condition(self._job_status, "Running")
         return not ran and not self.pods
 
     @property
@@ -221,8 +221,11 @@ class JobView:
 
     @cached_property
     def pods_by_slot(self) -> dict[tuple[Role, int], PodView]:
-        """The newest pod of each rank, including pods that are being deleted."""
-        ordered = sorted(self.pods, key=lambda pod: (not pod.is_being_deleted, pod.created))
+        """The newest pod of each rank, including pods that are being deleted. One that is there to
+        stay comes before them, and before a failed one of an earlier try."""
+        ordered = sorted(
+            self.pods, key=lambda pod: (not (pod.is_being_deleted or pod.is_over), pod.created)
+        )
         return {(pod.role, pod.index): pod for pod in ordered}
 
     def ranks(self, phase: Phase) -> Iterator[RankState]:
@@ -230,14 +233,42 @@ class JobView:
         replaced = self._replaced_slots
         for number, slot in enumerate(self.slots):
             pod = self.pods_by_slot.get(slot)
-            state = pod.rank(number) if pod else RankState(number, *slot, RankPhase.PENDING)
+            if pod is None:
+                state = RankState(number, *slot, RankPhase.PENDING)
+            else:
+                state = replace(pod.rank(number), restarts=self._restarts(pod))
             state = replace(state, lost_its_node=slot in replaced and not state.node)
             if phase in ENDED and state.phase in RANK_ACTIVE:
                 failed = pod.failed_rank(state) if pod and phase is Phase.FAILED else None
                 state = failed or replace(state, phase=RankPhase.STOPPED)
             if pod and (why := self._preemption_of(pod)):
                 state = replace(state, reason=why.reason, message=why.words)
+            if phase is Phase.FAILED and pod and (why := self._fatal_removals.get(pod.uid)):
+                state = _removed_rank(state, why, pod.removed_at)
             yield state
+
+    def _restarts(self, pod: PodView) -> int:
+        """How often the rank was started again before this state of its pod, after failures. A
+        plain Job starts each try in a new pod, and keeps those that failed."""
+        if not self.kind.is_plain:
+            return pod.restarts
+        failed = [
+            one for one in self.pods if one.created < pod.created and one.phase is RankPhase.FAILED
+        ]
+        return pod.restarts + len(failed)
+
+    @cached_property
+    def _retries(self) -> bool:
+        """Whether the job replaces a pod that failed. Operators fail the job instead, or restart
+        the container."""
+        if not self.kind.is_plain or has_condition(self._job_status, "FailureTarget"):
+            return False
+        failed = [pod for pod in self.pods if pod.phase is RankPhase.FAILED]
+        return len(failed) <= jobs.backoff_limit(self.manifest)
+
+    @property
+    def _job_status(self) -> Manifest:
+        return dict(self.manifest.get("status") or {})
 
     @property
     def _replaced_slots(self) -> set[tuple[Role, int]]:
@@ -251,10 +282,10 @@ class JobView:
         return {(pod.role, pod.index) for pod in late if not (waits and pod.role is Role.MASTER)}
 
     def _status(self) -> JobStatus:
-        status = self.manifest.get("status") or {}
+        status = self._job_status
         resting = self.kind.is_plain and self.is_suspended and not self.is_managed
         if is_completed(status) and not resting:
-            return JobStatus(Phase.COMPLETED)
+            return self._completed_status()
         if has_condition(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
@@ -269,8 +300,66 @@ class JobView:
             return JobStatus(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
         verdict = self._active_status()
         if verdict.phase in INCOMPLETE and (gave_way := self._first_preemption()):
-            return verdict._replace(reason=gave_way[0], message=gave_way[1])
+            reason, message = gave_way
+            if reason is not Reason.PREEMPTED:
+                reason = Reason.NONE  # it comes back
+            return verdict._replace(reason=reason, message=message)
         return verdict
+
+    def _completed_status(self) -> JobStatus:
+        """The status of a job that its controller calls complete. It may call it so because a pod
+        was removed, and its program answered SIGTERM with exit code 0."""
+        for pod in self._decisive_pods:
+            if why := self._fatal_removals.get(pod.uid):
+                message = f"{self._rank_name(pod)} {why.words}. {NO_SUCCESS}"
+                return JobStatus(Phase.FAILED, why.reason, message)
+        return JobStatus(Phase.COMPLETED)
+
+    @cached_property
+    def _decisive_pods(self) -> list[PodView]:
+        """The known pods whose success completes the job: that of the master, or else all."""
+        leads = [pod for slot, pod in self.pods_by_slot.items() if slot[0] is Role.MASTER]
+        return leads or sorted(self.pods_by_slot.values(), key=self._rank)
+
+    @cached_property
+    def _fatal_removals(self) -> Mapping[str, Preemption]:
+        """The removals of pods that ended the job, by the pod's uid. Its controller may remove
+        others because it has ended."""
+        if self.is_suspended and not self.is_managed:
+            return {}
+        if is_completed(self._job_status):
+            decisive = self._decisive_pods
+            removed = decisive if all(pod.removed_at for pod in decisive) else []
+        else:
+            removed = self._removed_before_failure
+            if not self._is_removal_first(removed):
+                removed = [pod for pod in removed if self._preemption_of(pod)]
+        whys = ((pod.uid, preemption.removal_of(pod, self.preemptions)) for pod in removed)
+        return {uid: why for uid, why in whys if why}
+
+    @property
+    def _removed_before_failure(self) -> list[PodView]:
+        """The pods that were removed before the controller decided that the job failed."""
+        for kind in ("FailureTarget", "Failed"):
+            if at := condition(self._job_status, kind).get("lastTransitionTime"):
+                pods = self.pods_by_slot.values()
+                return [it for it in pods if it.removed_at and it.removed_at < parse_time(at)]
+        return []
+
+    def _is_removal_first(self, removed: Sequence[PodView]) -> bool:
+        """Whether no rank failed by itself before one of these pods was removed."""
+        failure = self._first_failure
+        failed_at = failure[1].get("finishedAt") if failure else None
+        times = [pod.removed_at for pod in removed if pod.removed_at]
+        return not failed_at or not times or min(times) < parse_time(failed_at)
+
+    @cached_property
+    def _first_failure(self) -> tuple[PodView, Manifest] | None:
+        """The pod of the rank that failed first, as others often only follow, and its end."""
+        failures = [(pod, end) for pod in self.pods_by_slot.values() for end in pod.failures]
+        return min(
+            failures, key=lambda it: (*_finish_order(it[1]), self._rank(it[0])), default=None
+        )
 
     @property
     def is_halted(self) -> bool:
@@ -341,7 +430,9 @@ class JobView:
         return None
 
     def _active_status(self) -> JobStatus:
-        gang = GangView.from_pods(self.pods_by_slot.values(), size=len(self.slots))
+        gang = GangView.from_pods(
+            self.pods_by_slot.values(), size=len(self.slots), retries=self._retries
+        )
         if gang.has_fallen_apart and not self._is_partly_created(gang):
             cause = self._cause(gang.blockers, gang)
             otherwise = (cause.reason, cause.message) if cause else (Reason.NONE, REPLACED)
@@ -353,8 +444,12 @@ class JobView:
             return JobStatus(Phase.PENDING, *why_not, cause)
         if gang.waiting:
             reason, why = self._first_trouble(gang.blockers, "")
-            reason = Reason.RESTARTING if gang.is_restarting else reason
+            is_restarting = gang.is_restarting or any(map(self._restarts, gang.waiting))
+            reason = Reason.RESTARTING if is_restarting else reason
             return JobStatus(Phase.INITIALIZING, reason, why, self._cause(gang.blockers, gang))
+        if late := [pod for pod in gang.pods if pod.remaining_containers]:
+            cause = self._cause(late, gang)
+            return JobStatus(Phase.RUNNING, message=cause.message if cause else "", cause=cause)
         return JobStatus(Phase.RUNNING)
 
     def _is_partly_created(self, gang: GangView) -> bool:
@@ -385,16 +480,22 @@ class JobView:
             return whole
         away = [pod for pod in self.pods_by_slot.values() if pod.has_lost_node]
         for pod in sorted(away or among, key=self._rank):
-            if cause := self._queue_cause(pod) or pod.cause:
+            if cause := self._cause_of_pod(pod):
                 return replace(cause, who=self._rank_name(pod))
         if gang.pods:
             return None
         return refused.no_pods_cause(plain=self.kind.is_plain, again=bool(self.pods))
 
-    def _queue_cause(self, pod: PodView) -> Cause | None:
-        """Why Kueue keeps a pod behind its gate, if it queues the pod instead of the job."""
+    def _cause_of_pod(self, pod: PodView) -> Cause | None:
+        """What keeps a rank from running: Kueue, if it queues the pod instead of the job; the pause
+        before the next try, if the job makes a new pod; or what the pod says."""
         queued = self.queued_pods.get(pod.uid)
-        return kueue_causes.waiting_cause(queued) if queued and pod.is_gated else None
+        if queued and pod.is_gated:
+            return kueue_causes.waiting_cause(queued)
+        end = pod.termination
+        if self._retries and pod.phase is RankPhase.FAILED and end:
+            return program.restart_cause(end)
+        return pod.cause
 
     def _first_trouble(self, among: Sequence[PodView], otherwise: str) -> tuple[Reason, str]:
         for pod in sorted(among, key=self._rank):
@@ -404,13 +505,15 @@ class JobView:
         return Reason.NONE, otherwise
 
     def _failure(self, otherwise: str) -> tuple[Reason, str]:
-        """The rank that failed first, as others often only follow; or one that was preempted."""
+        """The rank that failed first, or was removed; ``otherwise`` if neither is known."""
         if why := self._first_preemption():
             return why
-        failures = [(end, pod) for pod in self.pods for end in pod.failures]
-        if not failures:
+        for pod in sorted(self.pods_by_slot.values(), key=self._rank):
+            if removal := self._fatal_removals.get(pod.uid):
+                return removal.reason, f"{self._rank_name(pod)} {removal.words}."
+        if self._first_failure is None:
             return Reason.RANK_FAILED, otherwise
-        end, pod = min(failures, key=lambda it: (*_finish_order(it[0]), self._rank(it[1])))
+        pod, end = self._first_failure
         return failure_reason(end), f"{self._rank_name(pod)} {describe_exit(end)}."
 
     def _rank_name(self, pod: PodView) -> str:
@@ -455,6 +558,19 @@ def resource_version(item: Manifest) -> int:
 
 def sequence(newest: int, order: int) -> int:
     return newest << ORDER_BITS | order
+
+
+def _removed_rank(state: RankState, why: Preemption, removed_at: datetime | None) -> RankState:
+    """A rank that failed because its pod was removed. That is before its peers missed it; when and
+    how its program ended then says nothing."""
+    return replace(
+        state,
+        phase=RankPhase.FAILED,
+        exit_code=None,
+        reason=why.reason,
+        message=why.words,
+        finished_at=removed_at,
+    )
 
 
 def _finish_order(end: Manifest) -> tuple[bool, str]:

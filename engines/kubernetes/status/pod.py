@@ -1,9 +1,12 @@
-"""Read a pod as the state of a rank."""
+"""Read a pod as the state of a rank.
 
-import signal
+A rank ends with its container: the pod's phase follows a second later, or, if a sidecar does not
+end, never.
+"""
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from engines.base import Manifest, RankState
 from engines.kubernetes.jobs import JobKind
@@ -18,9 +21,10 @@ from spec.phases import RankPhase, Reason
 from spec.problems.causes import Cause
 from spec.workload import Role
 
-STATES = ("state", "lastState")  # of a container: now, and before its last restart
-REMOVAL_EXIT_CODES = {128 + signal.SIGTERM, 128 + signal.SIGKILL}
 PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
+DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26, with the reason for their removal
+#: The reasons in the status of pods that their node ended. Nodes before 1.26 set no condition.
+ENDED_BY_NODE = frozenset({"Evicted", "Preempting", "Terminated", "Shutdown", "NodeLost"})
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,69 @@ class PodView:
         return next((one for one in statuses if one["name"] == self.kind.container), {})
 
     @property
+    def removed_at(self) -> datetime | None:
+        """When the cluster began to remove the pod before its program had ended: it was deleted,
+        evicted, drained or preempted. ``None`` if it was not.
+
+        How a program ends after that is an answer to SIGTERM: exit code 0 is no success, and 137
+        says nothing about memory.
+        """
+        times = [at for at in (self._deletion_request, self._disruption_time) if at]
+        if not times:
+            return None
+        removed_at = min(times)
+        finish = (self._present_end or {}).get("finishedAt")
+        if not finish or parse_time(finish) > removed_at:
+            return removed_at
+        if parse_time(finish) < removed_at:
+            return None
+        # All in one second. The server gives no grace period to a pod that had ended before.
+        had_ended = self.manifest["metadata"].get("deletionGracePeriodSeconds") == 0
+        return None if had_ended else removed_at
+
+    @property
+    def _deletion_request(self) -> datetime | None:
+        """When somebody asked to delete the pod. The timestamp is when its grace period ends."""
+        meta = self.manifest["metadata"]
+        until = meta.get("deletionTimestamp")
+        grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
+        return parse_time(until) - grace if until else None
+
+    @property
+    def _disruption_time(self) -> datetime | None:
+        """When the cluster, or its node, decided to end the pod."""
+        if has_condition(self.status, DISRUPTION):
+            at = condition(self.status, DISRUPTION).get("lastTransitionTime")
+            return parse_time(at) if at else self.created
+        return self.created if self.status.get("reason") in ENDED_BY_NODE else None
+
+    @property
+    def _present_end(self) -> Manifest | None:
+        """How the container ended, if it has not been started again."""
+        ended: Manifest | None = (self.container.get("state") or {}).get("terminated")
+        return ended
+
+    @property
+    def _earlier_end(self) -> Manifest | None:
+        """How the container ended before its last restart."""
+        ended: Manifest | None = (self.container.get("lastState") or {}).get("terminated")
+        return ended
+
+    @property
+    def final_end(self) -> Manifest | None:
+        """How the program ended, if its pod does not start it again and was not removed."""
+        end = self._present_end
+        policy = self.manifest["spec"].get("restartPolicy")
+        if end is None or self.removed_at or policy == "Always":
+            return None
+        return end if policy == "Never" or not end["exitCode"] else None
+
+    @property
     def termination(self) -> Manifest | None:
-        """How the container ended: now, or the last time while it waits to be restarted. If the pod
-        is removed at the backoff limit, its failure before that counts, not the removal."""
-        now, before = ((self.container.get(key) or {}).get("terminated") for key in STATES)
-        was_removed = now and self.is_being_deleted and now.get("exitCode") in REMOVAL_EXIT_CODES
-        return self._with_probe(before if before and (was_removed or not now) else now)
+        """How the program ended: now, or the last time while it waits to be restarted or its pod
+        is removed."""
+        now = None if self.removed_at else self._present_end
+        return self._with_probe(now or self._earlier_end)
 
     def _with_probe(self, ended: Manifest | None) -> Manifest | None:
         """Add the ``probe`` that failed, if the node ended the container for it."""
@@ -94,10 +155,9 @@ class PodView:
     @property
     def failures(self) -> list[Manifest]:
         """Its failures that the cluster remembers: the last two of the container, or the last of an
-        init container."""
-        states = (self.container.get(key) or {} for key in reversed(STATES))
-        ends = (self._with_probe(state.get("terminated")) or {} for state in states)
-        failed = [end for end in ends if end.get("exitCode")]
+        init container. An end after the removal of the pod is none."""
+        ends = [self._earlier_end, None if self.removed_at else self._present_end]
+        failed = [end for end in map(self._with_probe, ends) if end and end.get("exitCode")]
         return failed or ([self.init_failure] if self.init_failure and self.is_over else [])
 
     @property
@@ -123,13 +183,11 @@ class PodView:
     @property
     def remaining_containers(self) -> list[str]:
         """Names of containers that still run although the program ended for good."""
-        end = (self.container.get("state") or {}).get("terminated")
-        again = self.manifest["spec"].get("restartPolicy") != "Never" and (end or {}).get(
-            "exitCode"
-        )
-        if self.is_over or not end or again:
+        if self.is_over or not self.final_end:
             return []
-        others = self.status.get("containerStatuses") or []
+        before = self.status.get("initContainerStatuses") or []
+        sidecars = [one for one in before if one["name"] in self._sidecars]
+        others = sidecars + (self.status.get("containerStatuses") or [])
         return [one["name"] for one in others if "running" in (one.get("state") or {})]
 
     @property
@@ -192,26 +250,31 @@ class PodView:
 
     @property
     def phase(self) -> RankPhase:
-        if over := PHASES.get(self.status.get("phase", "")):
-            return over
-        if self.remaining_containers and not (self.termination or {}).get("exitCode"):
-            return RankPhase.SUCCEEDED
+        """The phase of the rank. One whose pod was removed waits for another."""
+        if not self.removed_at:
+            if over := PHASES.get(self.status.get("phase", "")):
+                return over
+            if end := self.final_end:
+                return RankPhase.FAILED if end["exitCode"] else RankPhase.SUCCEEDED
         return RankPhase.RUNNING if self.is_ready else RankPhase.PENDING
 
     @property
     def started_at(self) -> datetime | None:
         state = self.container.get("state") or {}
-        now = state.get("running") or self.termination or {}
+        now = state.get("running") or self._present_end or self._earlier_end or {}
         at = now.get("startedAt") if not start_failure(now) else None  # otherwise it is 1970
         return parse_time(at) if at else None
 
     @property
     def finished_at(self) -> datetime | None:
-        at = (self.termination or {}).get("finishedAt") if not self.is_ready else None
+        end = self._present_end or self._earlier_end or {}
+        at = end.get("finishedAt") if not self.is_ready else None
         return parse_time(at) if at else None
 
     def rank(self, number: int) -> RankState:
         reason, message = self.trouble
+        if self.is_ready and self._earlier_end:
+            message = f"started again after it {describe_exit(self._earlier_end)}"
         return RankState(
             rank=number,
             role=self.role,
@@ -246,10 +309,13 @@ class PodView:
 
     @property
     def trouble(self) -> tuple[Reason, str]:
-        """Why the rank does not run, in words; empty if nothing is wrong."""
+        """Why the rank does not run, in words; empty if nothing is wrong, or its pod was
+        removed."""
         ended = self.termination
         if ended and not self.is_ready and ended.get("exitCode"):
             return failure_reason(ended), describe_exit(ended)
+        if self.removed_at:
+            return Reason.NONE, ""
         if self.init_failure and self.is_over:
             return Reason.RANK_FAILED, describe_exit(self.init_failure)
         if self.status.get("phase") == "Failed":
@@ -264,12 +330,12 @@ class PodView:
             return self._scheduling_cause()
         if self.has_lost_node:
             return lifecycle.lost_node(self.manifest)
-        if self.phase is RankPhase.FAILED and self.termination:
-            return program.failed_rank_cause(self.termination)
-        if self.is_ready or self.is_over:
-            return None
         if names := self.remaining_containers:
             return lifecycle.remaining_containers(names)
+        if self.phase is RankPhase.FAILED and self.termination:
+            return program.failed_rank_cause(self.termination)
+        if self.is_ready or self.is_over or self.final_end:
+            return None
         for one, waiting in self._waiting_containers():
             fetches = one["name"].startswith(FETCHER)
             image = one.get("image", "")

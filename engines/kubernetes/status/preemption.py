@@ -1,4 +1,4 @@
-"""Preempted pods, and what they were preempted by, as schedulers report it. Pure."""
+"""Pods that the cluster removed, and for what, as schedulers and nodes report it. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,19 +13,19 @@ from engines.kubernetes.status.events import (
     event_time,
     hide_other_projects,
 )
-from engines.kubernetes.status.pod import PodView
+from engines.kubernetes.status.pod import DISRUPTION, ENDED_BY_NODE, PodView
 from spec.phases import Reason
 
-DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26, with the reason for their removal
 BY_SCHEDULER = "PreemptionByScheduler"
 PREEMPTED_POD = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
+DELETED = "lost its pod, which somebody deleted on the cluster"
 PREEMPTED_BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Preemption:
-    """A preemption of the pod named ``pod``; a newer pod may have that name. ``uid`` is empty if
-    the scheduler did not report it. ``words`` follow the name of the rank."""
+    """A preemption or eviction of the pod named ``pod``; a newer pod may have that name. ``uid`` is
+    empty if the scheduler did not report it. ``words`` follow the name of the rank."""
 
     pod: str
     uid: str
@@ -49,7 +49,15 @@ def preemption_of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemp
     preemption = preemptions.get(pod.name)
     if preemption and (preemption.is_about(pod) or not pod.readable_starts):
         return preemption
-    return _from_condition(pod)
+    return _from_status(pod) if pod.removed_at else None
+
+
+def removal_of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemption | None:
+    """Why the pod was removed before its program ended; ``None`` if it was not."""
+    if pod.removed_at is None:
+        return None
+    known = preemption_of(pod, preemptions)
+    return known or Preemption(pod.name, pod.uid, pod.removed_at, DELETED, Reason.LOST)
 
 
 def _from_event(event: Manifest) -> Preemption | None:
@@ -63,17 +71,23 @@ def _from_event(event: Manifest) -> Preemption | None:
     return Preemption(whom[1], "", event_time(event), _describe(said)) if whom else None
 
 
-def _from_condition(pod: PodView) -> Preemption | None:
+def _from_status(pod: PodView) -> Preemption | None:
+    """What the status of a removed pod says about its removal."""
+    namespace = str(pod.manifest["metadata"].get("namespace", ""))
     disruption = condition(pod.status, DISRUPTION)
     if disruption.get("status") != "True":
-        return None
+        word = pod.status.get("reason")
+        said = hide_other_projects(str(pod.status.get("message") or word), namespace)
+        if word not in ENDED_BY_NODE:
+            return None
+        return Preemption(pod.name, pod.uid, pod.created, _describe(said), Reason.LOST)
     preempted = disruption.get("reason") == BY_SCHEDULER
     said = str(disruption.get("message") or disruption.get("reason", ""))
-    said = hide_other_projects(said, str(pod.manifest["metadata"].get("namespace", "")))
+    said = hide_other_projects(said, namespace)
     words = (
         _describe(said) if PREEMPTED_BY.search(said) or not preempted else f"was preempted: {said}"
     )
-    reason = Reason.PREEMPTED if preempted else Reason.NONE
+    reason = Reason.PREEMPTED if preempted else Reason.LOST
     at = disruption.get("lastTransitionTime")  # the time is optional
     return Preemption(pod.name, pod.uid, parse_time(at) if at else pod.created, words, reason)
 

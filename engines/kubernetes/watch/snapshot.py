@@ -97,7 +97,7 @@ class Snapshot:
         self._advance_order(resource_version(pod))
         if what == "DELETED":
             self.pods.pop(name, None)
-            pod["metadata"].setdefault("deletionTimestamp", pod["metadata"]["creationTimestamp"])
+            pod["metadata"].setdefault("deletionTimestamp", datetime.now(UTC).isoformat())
             self.deleted_pods[name] = pod
         else:
             self.deleted_pods.pop(name, None)

@@ -4,6 +4,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
@@ -32,6 +33,7 @@ from engines.kubernetes.status.events import (
     object_keys,
 )
 from engines.kubernetes.status.job import COMPLETE, FINAL_BIT, sequence
+from engines.kubernetes.status.notes import memory_notes
 from engines.kubernetes.status.placements import Placements, record_placements
 from engines.kubernetes.watch.namespaces import Namespaces
 from engines.kubernetes.watch.rechecks import RecheckSchedule
@@ -45,7 +47,7 @@ from engines.kubernetes.watch.reflector import (
 from engines.kubernetes.watch.snapshot import Snapshot, drop_heavy_fields
 from engines.nodes import NodeInfo
 from engines.shared.observations import is_same_state
-from spec.phases import HELD_UP
+from spec.phases import HELD_UP, Phase, RankPhase, Reason
 
 PODS = "/api/v1/pods"
 GROUPS_VERSION = f"{KAI_GROUP}/v2alpha2"
@@ -350,7 +352,9 @@ class Watcher:
                 self._rechecks.record_judgment(uid, waits=waits, now=time.monotonic())
                 if is_news(observation, self._last_reported.get(uid)):
                     self._last_reported[uid] = observation
-                    yield observation
+                    if snapshot.job_view:
+                        self.events.extend(memory_notes(snapshot.job_view))
+                    yield self._with_namespace(observation, snapshot.namespace)
 
     def _report_deleted(self, uid: UUID, snapshot: Snapshot) -> Observation:
         del self.snapshots[uid]
@@ -360,13 +364,26 @@ class Watcher:
                 del self._owners[key]
         last = self._last_reported.pop(uid, None)
         run = last.run if last else 1
-        why = (
-            f"Its namespace {snapshot.namespace} was deleted."
-            if self._namespaces.is_ending(snapshot.namespace)
-            else ""
-        )
+        is_ending = self._namespaces.is_ending(snapshot.namespace)
+        why = _namespace_words(snapshot.namespace) if is_ending else ""
         order = sequence(snapshot.floor, COMPLETE) | FINAL_BIT
         return Observation(uid, run, order, None, datetime.now(UTC), message=why)
+
+    def _with_namespace(self, observation: Observation, namespace: str) -> Observation:
+        """Return an end with the deletion of its namespace as the reason, if that is it. A job
+        whose pods are gone is not completed then, whatever its controller says."""
+        if observation.phase is Phase.COMPLETED:
+            may_be_lost = all(rank.phase is not RankPhase.SUCCEEDED for rank in observation.ranks)
+        else:
+            may_be_lost = observation.phase is Phase.FAILED and observation.reason is Reason.LOST
+        if not (may_be_lost and self._namespaces.is_ending(namespace)):
+            return observation
+        why = _namespace_words(namespace)
+        return replace(observation, phase=Phase.FAILED, reason=Reason.LOST, message=why)
+
+
+def _namespace_words(namespace: str) -> str:
+    return f"Its namespace {namespace} was deleted."
 
 
 def _outside_event(uid: UUID, job: Manifest) -> ClusterEvent:

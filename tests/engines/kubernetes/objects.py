@@ -75,6 +75,7 @@ def event(
 def look(
     *pods: dict[str, Any],
     true: str = "",
+    ended_at: float = 0,
     suspend: bool = False,
     events: Iterable[dict[str, Any]] = (),
     now: float | None = None,
@@ -82,9 +83,11 @@ def look(
     kind: JobKind = PYTORCH,
     **spec: Any,
 ) -> Observation:
-    """Return the observation of a job with these pods. ``now`` is in seconds since the start."""
+    """Return the observation of a job with these pods. ``now`` and ``ended_at``, when the job got
+    its conditions, are in seconds since the start."""
+    changed = (START + timedelta(seconds=ended_at)).isoformat()
     conditions = [
-        {"type": kind, "status": "True", "lastTransitionTime": START.isoformat()}
+        {"type": kind, "status": "True", "lastTransitionTime": changed}
         for kind in ("Created", *filter(None, [true]))
     ]
     job = {

@@ -62,6 +62,19 @@ def test_the_page_of_a_lost_workload_blames_no_rank(client: Client, failed: Work
     assert "failed first" not in shown
 
 
+def test_the_page_of_an_evicted_workload_says_so_in_its_title(
+    client: Client, failed: Workload
+) -> None:
+    said = "was evicted: Eviction API: evicting"
+    removed_at = failed.created_at
+    failed.ranks.filter(rank=1).update(
+        reason=Reason.LOST, exit_code=None, message=said, finished_at=removed_at
+    )
+    Workload.objects.update(reason=Reason.LOST)
+    shown = page(client, failed)
+    assert f"worker-0 (rank 1) {said}</h2>" in shown
+
+
 def test_a_rank_that_had_to_give_way_is_the_cause(client: Client, failed: Workload) -> None:
     """Though its peers end sooner, and by themselves."""
     said = "was preempted by team-b/urgent on node n1"

@@ -88,6 +88,7 @@ def test_a_rank_that_was_taken_along_is_not_the_cause(failed: Workload) -> None:
         (Reason.COMMAND_NOT_FOUND, "no such file", "command-not-found"),
         (Reason.LOST, "The supervisor of this workload was killed", "supervisor-lost"),
         (Reason.LOST, "The pod is gone.", "lost"),
+        (Reason.LOST, "was evicted: Eviction API: evicting", "evicted"),
     ],
 )
 def test_the_word_of_the_engine_counts_more_than_the_log(

@@ -107,6 +107,39 @@ def test_exit_code_and_node_of_a_rank_stay_when_its_pod_is_removed_before_the_en
     assert list(relist.changed_observations(started.cluster, [replace(last, sequence=3)])) == []
 
 
+LIMIT = "Job has reached the specified backoff limit"
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        (
+            {"exit_code": 4, "reason": Reason.RANK_FAILED, "message": "exited with code 4"},
+            "exited with code 4",
+        ),
+        (
+            {"phase": RankPhase.RUNNING, "message": "started again after it exited with code 4"},
+            "started again after it exited with code 4",
+        ),
+    ],
+)
+def test_the_last_failure_seen_is_the_cause_once_the_pods_are_gone(
+    started: Workload, last: dict[str, object], words: str
+) -> None:
+    """Between the two observations the worker may have been started again."""
+    before = RankState(0, Role.WORKER, 0, RankPhase.PENDING, node="n1", restarts=1)
+    failing = replace(before, **last)  # type: ignore[arg-type]
+    reconcile.apply(started, seen(started, P.DEGRADED, 1, ranks=(failing,)))
+    gone = RankState(0, Role.WORKER, 0, RankPhase.PENDING)
+    reconcile.apply(started, seen(started, P.PENDING, 2, ranks=(gone,)))
+    end = replace(gone, phase=RankPhase.STOPPED)
+    over = seen(started, P.FAILED, 3, ranks=(end,), reason=Reason.RANK_FAILED, message=LIMIT)
+    reconcile.apply(Workload.objects.get(), over)
+    assert Workload.objects.get().message == f"worker-0 (rank 0) {words}. {LIMIT}"
+    assert Workload.objects.get().ranks.all()[0].phase == RankPhase.FAILED
+    assert list(relist.changed_observations(started.cluster, [replace(over, sequence=4)])) == []
+
+
 def test_a_rank_that_could_not_be_started_stays_failed(started: Workload) -> None:
     """Though it has no exit code, and its operator removed its pod at the backoff limit."""
     why = Reason.COMMAND_NOT_FOUND

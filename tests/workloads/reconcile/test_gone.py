@@ -57,6 +57,21 @@ def test_a_gang_that_vanished_has_failed_with_all_its_ranks(engine: FakeEngine) 
     assert not after.logs_complete, "what it printed may still be on its way"
 
 
+def test_a_rank_that_had_failed_keeps_its_reason_when_its_gang_vanishes(engine: FakeEngine) -> None:
+    workload = launched(engine, running=True)
+    at = workload.created_at
+    failing = {"reason": Reason.RANK_FAILED, "exit_code": 5, "finished_at": at}
+    workload.ranks.filter(rank=0).update(phase=RankPhase.PENDING, **failing)
+    relist.forget_missing(workload.cluster, [])
+    first, *others = now(workload).ranks.all()
+    assert (first.phase, first.reason, first.finished_at) == (
+        RankPhase.FAILED,
+        Reason.RANK_FAILED,
+        at,
+    )
+    assert {rank.reason for rank in others} == {Reason.LOST}
+
+
 def test_a_workload_waiting_in_the_queue_of_its_cluster_can_vanish_too(engine: FakeEngine) -> None:
     workload = WorkloadFactory(pending=True, observed_run=1)
     relist.forget_missing(workload.cluster, [])

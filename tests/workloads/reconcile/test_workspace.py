@@ -19,9 +19,11 @@ def workspace(project: Project) -> Workload:
     return workload
 
 
-def ends(workload: Workload, phase: Phase, message: str = "") -> Workload:
+def ends(
+    workload: Workload, phase: Phase, message: str = "", reason: Reason = Reason.NONE
+) -> Workload:
     now = datetime.now(UTC)
-    end = Observation(workload.pk, workload.run, 9, phase, now, message=message)
+    end = Observation(workload.pk, workload.run, 9, phase, now, message=message, reason=reason)
     assert reconcile.apply(Workload.objects.get(pk=workload.pk), end)
     return Workload.objects.get(pk=workload.pk)
 
@@ -39,3 +41,12 @@ def test_a_workspace_whose_program_ends_is_stopped_and_runs_again(workspace: Wor
 
 def test_a_workspace_that_fails_has_failed(workspace: Workload) -> None:
     assert ends(workspace, Phase.FAILED, "exit code 1").phase == Phase.FAILED
+
+
+def test_a_workspace_whose_pod_was_taken_away_is_stopped_and_runs_again(
+    workspace: Workload,
+) -> None:
+    said = "worker-0 (rank 0) was evicted: Eviction API: evicting."
+    ended = ends(workspace, Phase.FAILED, said, Reason.LOST)
+    assert (ended.phase, ended.message) == (Phase.STOPPED, f"{said} Run starts it again.")
+    services.resume(ended, by=workspace.created_by)

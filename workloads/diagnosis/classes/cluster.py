@@ -44,6 +44,16 @@ CLASSES = (
         message_pattern=r"[Ss]upervisor",
     ),
     FailureClass(
+        "evicted",
+        "Evicted",
+        Fault.CLUSTER,
+        "Its cluster took a pod away from it, for example to drain a node.",
+        "Give it a backoff limit, so that it starts again automatically, and let it save "
+        "checkpoints and resume from them, then Copy & edit.",
+        reasons=frozenset({Reason.LOST}),
+        message_pattern=r"^was evicted",
+    ),
+    FailureClass(
         "lost",
         "Lost by the cluster",
         Fault.CLUSTER,

@@ -11,7 +11,7 @@ from engines.kubernetes.labels import RUN, WORKLOAD
 from engines.kubernetes.manifests.refused_fields import spec_field
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
-from spec.phases import Phase, RankPhase
+from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
 
 AT = "2026-01-01T00:00:00Z"
@@ -88,6 +88,48 @@ def test_the_rank_that_failed_is_named_with_its_exit_code() -> None:
     observation = seen(job("Failed"), FAILED)
     assert observation.message == "worker-0 (rank 0) exited with code 3."
     assert observation.ranks[0].phase is RankPhase.FAILED
+
+
+def tries(*codes: int) -> list[dict[str, Any]]:
+    """Return the pods of tries that ended with these exit codes, one after the other."""
+    pods = []
+    for number, code in enumerate(codes):
+        end = {"exitCode": code, "finishedAt": f"2026-01-01T00:0{number}:30Z"}
+        one = pod("Failed" if code else "Succeeded", terminated=end)
+        made = f"2026-01-01T00:0{number}:00Z"
+        one["metadata"] |= {"uid": f"pod-{number}", "creationTimestamp": made}
+        one["metadata"]["name"] = f"alone-{number}"
+        pods.append(one)
+    return pods
+
+
+def test_a_job_with_tries_left_starts_its_rank_again_in_a_new_pod() -> None:
+    observation = seen(job(backoffLimit=2), *tries(3, 4))
+    assert (observation.phase, observation.reason) == (Phase.INITIALIZING, Reason.RESTARTING)
+    assert observation.message == "worker-0 (rank 0): exited with code 4"
+    assert observation.cause
+    assert observation.cause.title == "The program failed and is waiting to be restarted"
+    assert (observation.ranks[0].restarts, observation.attempt) == (1, 1)
+    running = RUNS | {"metadata": RUNS["metadata"] | {"creationTimestamp": "2026-01-01T00:09:00Z"}}
+    again = seen(job(backoffLimit=2), *tries(3, 4), running)
+    assert (again.phase, again.ranks[0].restarts, again.attempt) == (Phase.RUNNING, 2, 2)
+
+
+def test_a_job_without_tries_left_ends_with_its_last_failure() -> None:
+    last = tries(3, 4, 5)
+    assert seen(job(backoffLimit=2), *last).phase is Phase.RUNNING, "until the cluster says so"
+    observation = seen(job("Failed", backoffLimit=2), *last)
+    assert observation.message == "worker-0 (rank 0) exited with code 5."
+    assert observation.ranks[0].restarts == 2
+
+
+def test_a_try_that_was_evicted_does_not_count() -> None:
+    failed, evicted = tries(3, 137)
+    disruption = {"type": "DisruptionTarget", "status": "True", "message": "Eviction API: evicting"}
+    evicted["status"]["conditions"] = [disruption]
+    observation = seen(job(backoffLimit=1), failed, evicted)
+    assert (observation.phase, observation.attempt) == (Phase.PENDING, 1)
+    assert observation.message == "worker-0 (rank 0) was evicted: Eviction API: evicting."
 
 
 def test_without_a_pod_nobody_is_told_of_an_operator() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from spec.phases import Phase, RankPhase
-from tests.engines.kubernetes.objects import DONE, MASTER, RUNNING, WAITS, ended, look, pod
+from tests.engines.kubernetes.objects import DONE, MASTER, RUNNING, WAITS, WORKER, ended, look, pod
 
 SPEC = {
     "nodeName": "n1",
@@ -54,3 +54,27 @@ def test_a_program_that_is_started_again_is_not_kept_alive_by_others() -> None:
     ]
     assert "keeps its pod alive" not in str(titles[0])
     assert "keeps its pod alive" in str(titles[1])
+
+
+@pytest.mark.parametrize(("code", "phase"), [(0, RankPhase.SUCCEEDED), (3, RankPhase.FAILED)])
+def test_a_rank_ends_with_its_program_although_a_native_sidecar_runs(
+    code: int, phase: RankPhase
+) -> None:
+    ended_worker = worker(RUNNING, ended(code, 9), "Running")
+    ended_worker["spec"] = SPEC | {"restartPolicy": "Never"}
+    alone = look(ended_worker, pytorchReplicaSpecs={"Worker": {"replicas": 1}})
+    assert (alone.phase, alone.ranks[0].phase) == (Phase.RUNNING, phase)
+    assert alone.cause
+    assert alone.cause.title == (
+        "The program has ended, and the container istio-proxy keeps its pod alive"
+    )
+
+
+def test_a_program_that_has_ended_does_not_start_again_while_its_pod_ends() -> None:
+    """The moment in which the container has ended, and the pod is not Succeeded yet."""
+    ready = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
+    contained = {"type": "ContainersReady", "status": "False", "reason": "PodCompleted"}
+    status = {"conditions": [ready, contained]}
+    seen = look(pod("master", 0, container=DONE, status=status), WORKER)
+    assert (seen.phase, seen.message, seen.cause) == (Phase.RUNNING, "", None)
+    assert seen.ranks[0].phase is RankPhase.SUCCEEDED

@@ -165,7 +165,7 @@ STARTED = {
                 },
             ),
         ),
-        phase=Phase.INITIALIZING,
+        phase=Phase.RUNNING,
     ),
     "node lost": Recorded(
         "The node n1 does not answer",
