@@ -90,18 +90,17 @@ class PodView:
         How a program ends after that is an answer to SIGTERM: exit code 0 is no success, and 137
         says nothing about memory.
         """
-        times = [at for at in (self._deletion_request, self._disruption_time) if at]
-        if not times:
-            return None
-        removed_at = min(times)
         finish = (self._present_end or {}).get("finishedAt")
-        if not finish or parse_time(finish) > removed_at:
-            return removed_at
-        if parse_time(finish) < removed_at:
+        ended_at = parse_time(finish) if finish else None
+        disrupted_at = self._disruption_time
+        if disrupted_at and (ended_at is None or ended_at >= disrupted_at):
+            return disrupted_at
+        deleted_at = self._deletion_request
+        if deleted_at is None or (ended_at and ended_at < deleted_at):
             return None
-        # All in one second. The server gives no grace period to a pod that had ended before.
+        # Within a second, the grace period tells: a pod that has ended gets none.
         had_ended = self.manifest["metadata"].get("deletionGracePeriodSeconds") == 0
-        return None if had_ended else removed_at
+        return None if ended_at == deleted_at and had_ended else deleted_at
 
     @property
     def _deletion_request(self) -> datetime | None:

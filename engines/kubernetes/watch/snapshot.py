@@ -12,6 +12,7 @@ from engines.kubernetes.status.placements import Placements
 from spec.phases import HELD_UP
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
+DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
 HEAVY_FIELDS = (
     "managedFields",
 )  # records who set which field: half of an object, and of no use here
@@ -95,6 +96,7 @@ class Snapshot:
     def take_pod(self, what: str, pod: Manifest) -> None:
         name = pod["metadata"]["name"]
         self._advance_order(resource_version(pod))
+        _keep_first_deletion(pod, self.pods.get(name))
         if what == "DELETED":
             self.pods.pop(name, None)
             pod["metadata"].setdefault("deletionTimestamp", datetime.now(UTC).isoformat())
@@ -164,6 +166,8 @@ class Snapshot:
         self.deleted_pods = {
             name: pod for name, pod in before.deleted_pods.items() if name not in self.pods
         }
+        for name, pod in self.pods.items():
+            _keep_first_deletion(pod, before.pods.get(name))
         self.keys |= before.keys
         is_judged = before._view is not None and before._view[0] == (before.floor, before.order)
         waits = before._observation is None or before._observation.phase in HELD_UP
@@ -220,6 +224,16 @@ class Snapshot:
         if self._observation is None:
             self._observation = view.observation(floor=self.floor, order=self.order)
         return self._observation
+
+
+def _keep_first_deletion(pod: Manifest, before: Manifest | None) -> None:
+    """Keep when the deletion of a pod was first requested. Once its containers have ended, its node
+    deletes it at once, and the server forgets the first request: then nobody can tell any more
+    whether the program had ended before."""
+    meta = pod["metadata"]
+    first = before["metadata"] if before else {}
+    if first.get("uid") == meta["uid"] and first.get("deletionTimestamp"):
+        meta |= {name: first[name] for name in DELETION_FIELDS if name in first}
 
 
 def drop_heavy_fields(item: Manifest) -> Manifest:

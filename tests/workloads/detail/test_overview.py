@@ -66,10 +66,8 @@ def test_the_page_of_an_evicted_workload_says_so_in_its_title(
     client: Client, failed: Workload
 ) -> None:
     said = "was evicted: Eviction API: evicting"
-    removed_at = failed.created_at
-    failed.ranks.filter(rank=1).update(
-        reason=Reason.LOST, exit_code=None, message=said, finished_at=removed_at
-    )
+    removed = {"reason": Reason.LOST, "exit_code": None, "message": said, "node": "n1"}
+    failed.ranks.filter(rank=1).update(finished_at=failed.created_at, **removed)
     Workload.objects.update(reason=Reason.LOST)
     shown = page(client, failed)
     assert f"worker-0 (rank 1) {said}</h2>" in shown

@@ -87,7 +87,7 @@ def test_ranks_that_the_operator_removes_after_a_failure_are_stopped() -> None:
     [
         {"metadata": deleted(12)},
         {"metadata": deleted(9, grace=0)},  # within a second: it had ended, so no grace
-        {"metadata": deleted(12), "status": disrupted(12)},
+        {"metadata": deleted(12, grace=0), "status": disrupted(12)},
     ],
 )
 def test_a_rank_that_had_ended_before_its_pod_was_removed_has_succeeded(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from engines.base import Manifest, Observation
 from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.status.conditions import parse_time
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import is_news
 from spec.phases import Phase
@@ -36,6 +37,30 @@ def test_a_change_that_shows_nothing_new_is_not_told() -> None:
     assert not is_news(observed(snapshot), before)
     snapshot.take_pod("MODIFIED", pod(13, runs=True))
     assert is_news(observed(snapshot), before)
+
+
+def test_the_first_request_to_delete_a_pod_is_kept() -> None:
+    """A node asks once more, without a grace period, when the containers have ended."""
+    snapshot = Snapshot()
+    snapshot.take_job(PYTORCH, "ADDED", job(10))
+    snapshot.take_pod("MODIFIED", removed(11, "2026-01-01T00:00:35Z", 30))
+    snapshot.take_pod("MODIFIED", removed(12, "2026-01-01T00:00:09Z", 0))
+    relisted = all_of_it(job(10), removed(12, "2026-01-01T00:00:09Z", 0))
+    relisted.take_over(snapshot)
+    for after in (snapshot, relisted):
+        view = after.job_view
+        assert view
+        assert [one.removed_at for one in view.pods] == [parse_time("2026-01-01T00:00:05Z")]
+
+
+def removed(version: int, until: str, grace: int) -> Manifest:
+    """Return a pod whose program ended with 0 at second 7."""
+    made = pod(version)
+    made["metadata"] |= {"deletionTimestamp": until, "deletionGracePeriodSeconds": grace}
+    end = {"exitCode": 0, "finishedAt": "2026-01-01T00:00:07Z"}
+    container = {"name": "pytorch", "state": {"terminated": end}}
+    made["status"] |= {"phase": "Succeeded", "containerStatuses": [container]}
+    return made
 
 
 def test_a_whole_list_is_later_than_any_part_of_it() -> None:
