@@ -30,8 +30,8 @@ def disrupted(second: float, why: str = "EvictionByEvictionAPI") -> dict[str, An
     return {"conditions": [condition]}
 
 
-DELETED = {"metadata": deleted(5)}
-EVICTED = {"metadata": deleted(5), "status": disrupted(5)}
+DELETED: dict[str, Any] = {"metadata": deleted(5)}
+EVICTED: dict[str, Any] = {"metadata": deleted(5), "status": disrupted(5)}
 BY_NODE = {"status": {"reason": "Evicted", "message": "The node was low on resource: memory."}}
 GONE = "lost its pod, which somebody deleted on the cluster"
 REMOVALS = [
@@ -107,7 +107,7 @@ def test_a_program_that_ends_within_the_second_of_its_removal_was_removed() -> N
 def test_workers_alone_complete_if_one_of_them_succeeds() -> None:
     gone = pod("worker", 0, phase="Succeeded", container=ended(0, 9), **EVICTED)
     done = pod("worker", 1, phase="Succeeded", container=DONE)
-    replicas = {"pytorchReplicaSpecs": {"Worker": {"replicas": 2}}}
+    replicas: dict[str, Any] = {"pytorchReplicaSpecs": {"Worker": {"replicas": 2}}}
     assert look(gone, done, true="Succeeded", **replicas).phase is Phase.COMPLETED
     assert look(gone, true="Succeeded", **replicas).phase is Phase.FAILED
 
