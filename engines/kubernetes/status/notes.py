@@ -9,7 +9,7 @@ from engines.kubernetes.status.job import JobView
 
 SURVIVED = (
     "A process of the program was killed because the container reached its memory limit. The "
-    "program itself went on, and ended with exit code 0."
+    "program itself continued, and ended with exit code 0."
 )
 
 

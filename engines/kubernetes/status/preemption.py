@@ -18,7 +18,7 @@ from spec.phases import Reason
 
 BY_SCHEDULER = "PreemptionByScheduler"
 PREEMPTED_POD = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
-DELETED = "lost its pod, which somebody deleted on the cluster"
+DELETED = "lost its pod, which someone deleted on the cluster"
 PREEMPTED_BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
 
 

@@ -33,7 +33,7 @@ def disrupted(second: float, why: str = "EvictionByEvictionAPI") -> dict[str, An
 DELETED: dict[str, Any] = {"metadata": deleted(5)}
 EVICTED: dict[str, Any] = {"metadata": deleted(5), "status": disrupted(5)}
 BY_NODE = {"status": {"reason": "Evicted", "message": "The node was low on resource: memory."}}
-GONE = "lost its pod, which somebody deleted on the cluster"
+GONE = "lost its pod, which someone deleted on the cluster"
 REMOVALS = [
     (DELETED, GONE),
     (EVICTED, "was evicted: Eviction API: evicting"),
