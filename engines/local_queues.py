@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+# resources as Kubernetes names them
+CPU = "cpu"
+MEMORY = "memory"
+GPU = "nvidia.com/gpu"
 #: The LocalQueue to which Kueue assigns the jobs of its namespace that name none.
 DEFAULT_QUEUE = "default"
 

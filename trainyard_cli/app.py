@@ -19,7 +19,7 @@ PROGRAM = "trainyard"
 #: Module in ``commands`` → the first words that it adds.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami", "version"),
-    "places": ("config", "project", "cluster", "node", "nodepool"),
+    "places": ("config", "project", "cluster", "node", "nodepool", "queue"),
     "assets": ("environment", "compute", "datasource", "credential", "template"),
     "webhooks": ("webhook",),
     "alias": ("alias",),

@@ -45,6 +45,7 @@ from projects.api.access_rules import router as access_rules
 from projects.api.departments import router as departments
 from projects.api.priorities import router as priorities
 from projects.api.projects import router as projects
+from projects.api.queues import router as project_queues
 from projects.api.telemetry import router as org_telemetry
 from spec.kind import WorkloadKind
 from spec.problems.errors import problem_from_pydantic
@@ -113,6 +114,7 @@ api.add_router("", storage_classes)
 api.add_router("", decisions)
 api.add_router("", departments)
 api.add_router("", projects)
+api.add_router("", project_queues)
 api.add_router("", org_telemetry)
 api.add_router("", priorities)
 api.add_router("", access_keys)

@@ -71,6 +71,7 @@ TABLE = """
 144+++ 1 44+++ GET    /clusters/{cluster_id}/decisions
 144+++ 1 44+++ GET    /clusters/{cluster_id}/nodes
 144+++ 1 44+++ GET    /org-unit/projects/{project_id}
+144+++ 1 44+++ GET    /org-unit/projects/{project_id}/queues
 144+++ 1 44+++ GET    /workloads/distributed/{workload_id}
 144+++ 1 44+++ GET    /workloads/name-availability
 144+++ 1 44+++ GET    /workloads/trainings/{workload_id}

@@ -114,3 +114,27 @@ def test_rest_creates_reads_and_changes_it(boss: User, cluster: Cluster) -> None
 def test_the_command_sets_it(cluster: Cluster) -> None:
     call_command("add_project", "vision", "--cluster", "prod", "--queue", "team")
     assert Project.objects.get().default_queue == "team"
+
+
+def test_rest_lists_the_queues_of_a_project(boss: User, cluster: Cluster) -> None:
+    rows = cluster.capabilities_json["local_queues"]
+    rows[0]["quotas"] = [
+        {"resource": "nvidia.com/gpu", "nominal": 8, "most": None, "most_of_role": None}
+    ]
+    rows.append(rows[0] | {"name": "slow", "quotas": None, "why_inactive": "it is stopped"})
+    cluster.save()
+    project = create_project(by=boss, name="vision", cluster=cluster, default_queue="team")
+    call = Caller(boss)
+    status, answer = call("GET", f"/org-unit/projects/{project.pk}/queues")
+    assert status == 200
+    team, slow = answer["queues"]
+    assert team == {
+        "name": "team",
+        "clusterQueue": "gpus",
+        "isDefault": True,
+        "active": True,
+        "message": "",
+        "quotas": [{"resource": "nvidia.com/gpu", "nominal": 8, "most": None}],
+    }
+    assert (slow["isDefault"], slow["active"], slow["message"]) == (False, False, "it is stopped")
+    assert call("GET", f"/org-unit/projects/{ProjectFactory().pk}/queues")[1] == {"queues": []}

@@ -6,7 +6,13 @@ from typing import Annotated
 import typer
 
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import SET_PROJECT, NoHeaders, Output, current_invocation
+from trainyard_cli.invocation import (
+    SET_PROJECT,
+    NoHeaders,
+    Output,
+    ProjectName,
+    current_invocation,
+)
 from trainyard_cli.notes import print_note
 from trainyard_cli.show import (
     Format,
@@ -19,6 +25,7 @@ from trainyard_cli.show import (
     print_list,
 )
 
+GPU = "nvidia.com/gpu"
 PROJECT_ARGUMENT = Annotated[str, typer.Argument(help="The name of a project.")]
 PROJECTS = (
     TextColumn("PROJECT", lambda it: it["name"]),
@@ -60,6 +67,14 @@ POOLS = (
     TextColumn("LABEL", lambda it: _label(it), wide=True),
     TextColumn("CLUSTER ID", lambda it: it["clusterId"], wide=True),
 )
+QUEUES = (
+    TextColumn("QUEUE", lambda it: it["name"]),
+    TextColumn("CLUSTER QUEUE", lambda it: it["clusterQueue"]),
+    TextColumn("GPU QUOTA", lambda it: _gpu_quota(it)),
+    TextColumn("DEFAULT", lambda it: "yes" if it["isDefault"] else "no"),
+    TextColumn("ACTIVE", lambda it: "yes" if it["active"] else "no"),
+    TextColumn("MESSAGE", lambda it: it["message"] or "–", wide=True),
+)
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -76,6 +91,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         ("cluster", "Clusters.", list_clusters),
         ("node", "Nodes.", list_nodes),
         ("nodepool", "Node pools.", list_pools),
+        ("queue", "Queues of Kueue.", list_queues),
     ):
         group = typer.Typer(help=what, no_args_is_help=True)
         group.callback()(lambda: None)  # without it, typer drops the name of a single command
@@ -176,6 +192,25 @@ def list_pools(
     """Node pools, as --node-pools takes them."""
     pools = current_invocation(context).client.get("/node-pools")["nodepools"]
     print_list(pools, POOLS, output, headers=not no_headers, empty="No node pools yet.")
+
+
+def list_queues(
+    context: typer.Context,
+    project: ProjectName = "",
+    output: Output = None,
+    no_headers: NoHeaders = False,
+) -> None:
+    """Queues of Kueue in a project, as --queue takes them."""
+    invocation = current_invocation(context)
+    target = invocation.project(project)
+    queues = invocation.client.get(f"/org-unit/projects/{target['id']}/queues")["queues"]
+    empty = f"No queues of Kueue in project {target['name']}."
+    print_list(queues, QUEUES, output, headers=not no_headers, empty=empty)
+
+
+def _gpu_quota(queue: Item) -> str:
+    quotas = {quota["resource"]: quota for quota in queue["quotas"] or ()}
+    return format_number(quotas[GPU]["nominal"]) if GPU in quotas else "–"
 
 
 def _format_quota(deserved: float | None) -> str:

@@ -30,7 +30,7 @@ OF_ANY_WORD = {
     *("email", "url", "images", "category", "template", "actor", "labelKey", "labelValue"),
     *("id", "clientId", "subjectId", "scopeId", "scopeName", "nodePool", "nodeName"),
     *("createdBy", "submittedBy", "storageClassName", "storage_class_name", "parentName"),
-    *("projectName", "departmentName", "clusterName", "workloadName"),
+    *("projectName", "departmentName", "clusterName", "workloadName", "clusterQueue"),
     *("entity_name", "entity_id"),
 }
 
@@ -55,7 +55,11 @@ def test_every_list_is_filtered_searched_sorted_and_cut() -> None:
 def _asking(path: str, boss: User, project: Project) -> Callable[..., tuple[int, object]]:
     """Ask for the list with these parameters."""
     workload = WorkloadFactory.create(project=project)
-    places = {"workload_id": workload.pk, "cluster_id": project.cluster_id}
+    places = {
+        "workload_id": workload.pk,
+        "cluster_id": project.cluster_id,
+        "project_id": project.pk,
+    }
     asked = {"clusterId": str(project.cluster_id)} if path.startswith("/storage-classes") else {}
     asked |= OF_A_TIME if "start" in LISTS[path] else {}
     call = Caller(boss)

@@ -164,3 +164,20 @@ def test_a_command_that_does_not_exist_suggests_one_that_does(nobody: Terminal) 
 
 def test_words_after_two_dashes_belong_to_submissions_alone(nobody: Terminal) -> None:
     assert "takes nothing after --" in nobody("list jobs -- python", code=2).err
+
+
+def test_queues_of_kueue_are_listed_by_project(terminal: Terminal, project: Project) -> None:
+    assert "No queues of Kueue in project team-a." in terminal("queue list").err
+    cluster = project.cluster
+    cluster.kind = "kubernetes"
+    cluster.settings_json = {"namespace_prefix": "trainyard-"}
+    quota = {"resource": "nvidia.com/gpu", "nominal": 8, "most": 8, "most_of_role": 8}
+    queue = {"namespace": "trainyard-team-a", "name": "team", "cluster_queue": "gpus"}
+    cluster.capabilities_json |= {
+        "kueue": "v1beta2",
+        "local_queues": [queue | {"quotas": [quota]}],
+    }
+    cluster.save()
+    project.default_queue = "team"
+    project.save()
+    assert terminal("queue list --no-headers").rows == [["team", "gpus", "8", "yes", "yes"]]

@@ -37,6 +37,7 @@ def supply_of_cluster(cluster: Cluster, spec: WorkloadSpec, project: Project) ->
         cluster=cluster.name,
         accounts=tuple(strict_quotas_of([project])[project.pk]) if quotas else (),
         device_memory=cluster.gpu_memory if spec.depends_on_gpu_memory else 0,
+        queue=cluster.definition.starting_queue(cluster, project.name, spec),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from engines.local_queues import LocalQueue
 from projects.quotas import Demand, StrictQuota
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
@@ -31,6 +32,7 @@ from workloads.scheduling.fit.packing import (
     pack,
     pack_together,
 )
+from workloads.scheduling.fit.queue import cause_beyond_quota, queue_note
 
 UNLESS = "It will never start unless such nodes are added."
 QUEUE = "The cluster's queue decides when it starts"
@@ -55,6 +57,7 @@ class Ground:
     cluster: str
     accounts: tuple[StrictQuota, ...] = ()
     device_memory: int = 0  # bytes of a GPU, to convert GPU memory into a fraction
+    queue: LocalQueue | None = None  # of Kueue, which decides when the gang starts
 
     @property
     def nodes(self) -> int:
@@ -86,6 +89,17 @@ class Fit:
 
 
 def predict_fit(spec: WorkloadSpec, ground: Ground) -> Fit:
+    """Judge a gang. Where Kueue decides when it starts, the answer is never or unknown: a queue
+    has an order of its own, and may preempt others."""
+    fit = _fit_on_nodes(spec, ground)
+    if ground.queue is None or fit.answer is Answer.NEVER:
+        return fit
+    if cause := cause_beyond_quota(spec, ground.queue):
+        return Fit(Answer.NEVER, cause)
+    return Fit(Answer.UNKNOWN, note=queue_note(spec, ground.queue))
+
+
+def _fit_on_nodes(spec: WorkloadSpec, ground: Ground) -> Fit:
     if not ground.groups:
         return Fit(Answer.UNKNOWN, note=NO_NODES)
     note = _reason_unknown(spec, ground)

@@ -71,10 +71,16 @@ def find_repairs(
         if answer is Answer.NOW and counted[variant.kind] < MAX_OF_A_KIND:
             counted[variant.kind] += 1
             now.append(variant)
-        elif answer is Answer.LATER and fit.answer is Answer.NEVER:
+        elif fit.answer is Answer.NEVER and _may_start(answer, ground):
             repair = Repair(variant.kind, variant.value, variant.label, variant.spec, answer)
             later.append(repair)
     return (now or later)[:MAX_REPAIRS]
+
+
+def _may_start(answer: Answer, ground: Ground) -> bool:
+    """Whether a gang starts some day, as far as anybody but its queue can say."""
+    decided_by_queue = answer is Answer.UNKNOWN and ground.queue is not None
+    return answer is Answer.LATER or decided_by_queue
 
 
 def variants(
