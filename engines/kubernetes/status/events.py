@@ -24,7 +24,7 @@ EXPLAINING = PREEMPTED | NODES_ADDED | NO_NODES_ADDED | PROVISIONING
 ADMITTED_TO_QUEUE = frozenset({"QuotaReserved", "Admitted"})
 EVICTED_FROM_QUEUE = "EvictedDueTo"
 #: Normal events worth a line in the history. ``SELECTOR`` has the server leave out most others.
-TELLING = EXPLAINING | ADMITTED_TO_QUEUE | {"Pulling", "Pipelined"}
+TELLING = EXPLAINING | ADMITTED_TO_QUEUE | {"Pulling", "Pipelined", "StaleJob"}
 QUIET = (
     *("Scheduled", "Pulled", "Created", "Started"),
     *("SuccessfulCreate", "SuccessfulCreatePod", "SuccessfulCreateService"),

@@ -19,6 +19,8 @@ from spec.phases import Reason
 BY_SCHEDULER = "PreemptionByScheduler"
 PREEMPTED_POD = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
 DELETED = "lost its pod, which someone deleted on the cluster"
+#: KAI moves pods to gather free GPUs on one node.
+CONSOLIDATED = re.compile(r"preempted and rescheduled due to bin packing")
 PREEMPTED_BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
 
 
@@ -93,5 +95,7 @@ def _from_status(pod: PodView) -> Preemption | None:
 
 
 def _describe(said: str) -> str:
+    if CONSOLIDATED.search(said):
+        return "was preempted to be moved, so that free GPUs of a node come together"
     by = PREEMPTED_BY.search(said)
     return f"was preempted by {by[1]}" if by else f"was evicted: {said}".rstrip(".")

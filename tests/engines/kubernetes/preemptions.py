@@ -11,11 +11,6 @@ from tests.engines.kubernetes.objects import START
 
 ID = "5c6f8f9e-5f6c-4c62-9f5e-0f3ab2f9d001"
 KAI_SAID = "Pod team-a/demo-worker-0 was preempted by higher priority workload team-b/pg-urgent-1"
-RECLAIMED = "Pod team-a/demo-worker-0 was preempted by workload team-b/pg-1. team-a uses <4 GPUs>"
-GANG = (
-    "Workload doesn't have the minimum required number of pods (2), "
-    "evicting remaining pod: team-a/demo-worker-0"
-)
 
 
 def at(second: float) -> str:

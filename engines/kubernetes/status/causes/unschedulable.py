@@ -22,6 +22,10 @@ HEAD = re.compile(
 )
 #: Later schedulers add a part about preemption.
 TAIL = re.compile(r"(?:^|[.,]?\s+)(?:no new claims to deallocate|preemption:).*$", re.DOTALL)
+PREEMPTS = re.compile(
+    r"found a potential placement for pod on node (?P<node>[^,\s]+), "
+    r"preempting (?P<number>\d+) victims"
+)
 NEXT = re.compile(r", (?=\d+ )")
 COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
 KAI = re.compile(r"no nodes with enough resources were found: (\d.+?)\.*$", re.DOTALL)
@@ -194,9 +198,22 @@ class RuledOut:
         return self.rule.near, self.nodes
 
 
+def _preempting_cause(message: str) -> Cause | None:
+    """The cause if the scheduler has just made other pods give way."""
+    found = PREEMPTS.search(message)
+    if found is None:
+        return None
+    number = int(found["number"])
+    pods = "a pod" if number == 1 else f"{number} pods"
+    title = f"It preempts {pods} of lower priority on the node {found['node']}"
+    return Cause(CAPACITY, title, "It starts once they have ended.", said=message)
+
+
 def unschedulable_cause(message: str, taints: Counter[str] | None = None) -> Cause:
     """The cause in the message of a pod's PodScheduled condition. ``taints`` are the keys of the
     taints that keep the pod from known nodes, for schedulers that do not name them."""
+    if preempting := _preempting_cause(message):
+        return preempting
     counted = count_phrases(message)
     if counted is None:
         rule, what = _find_rule(message)

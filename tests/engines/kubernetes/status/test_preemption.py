@@ -6,7 +6,8 @@ import pytest
 
 from spec.phases import Phase, RankPhase, Reason
 from tests.engines.kubernetes.objects import MASTER, UNSCHEDULED, WAITS, ended, pod
-from tests.engines.kubernetes.preemptions import GANG, KAI_SAID, RECLAIMED, at, event, look
+from tests.engines.kubernetes.preemptions import KAI_SAID, at, event, look
+from tests.engines.kubernetes.status.causes.texts import PREEMPTIONS, GivingWay
 
 
 def worker(**also: Any) -> dict[str, Any]:
@@ -20,23 +21,11 @@ AGAIN = worker(phase="Pending", container=WAITS, age=12, spec={}, status=UNSCHED
 BY_POD = event("Preempted by team-b/urgent on node gpu-1.example.com", uid="worker-0")
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        (BY_POD, "was preempted by a workload of another project on node gpu-1.example.com."),
-        (event("Preempted by team-a/urgent on node n1", uid="worker-0"),
-         "was preempted by team-a/urgent on node n1."),
-        (event("Preempted by pod 473f17fd-ee2d-4b42-bf02-82a2bb1fe725 on node n1", uid="worker-0"),
-         "was preempted by a pod of higher priority on node n1."),
-        (event(KAI_SAID), "was preempted by a higher priority workload of another project."),
-        (event(RECLAIMED), "was preempted by a workload of another project."),
-        (event(GANG), f"was evicted: {GANG}."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("told", PREEMPTIONS, ids=lambda told: told.words)
 @pytest.mark.parametrize("second", [LEAVING, AGAIN])
-def test_a_rank_that_gave_way_says_to_whom(
-    said: dict[str, Any], words: str, second: dict[str, Any]
-) -> None:
+def test_a_rank_that_gave_way_says_to_whom(told: GivingWay, second: dict[str, Any]) -> None:
+    words = told.words
+    said = event(told.said, uid="worker-0" if told.is_about_pod else "")
     seen = look(MASTER, second, events=[said])
     assert (seen.phase, seen.reason) == (Phase.DEGRADED, Reason.PREEMPTED)
     assert seen.message == f"worker-0 (rank 1) {words}"

@@ -94,6 +94,14 @@ SCHEDULERS = (
         CAPACITY,
     ),
     Text(
+        K8S,
+        "0/3 nodes are available: 3 Insufficient nvidia.com/gpu. preemption: found a potential "
+        "placement for pod on node fake-2, preempting 1 victims",
+        "It preempts a pod of lower priority on the node fake-2",
+        CauseKind.CAPACITY,
+        CAPACITY,
+    ),
+    Text(
         f"{K8S} with PodGroups of its own",
         "pod group is unschedulable, 0/2 nodes are available: 2 Insufficient nvidia.com/gpu.",
         "Not enough free GPUs",
@@ -471,5 +479,64 @@ CLAIMS = (
             CauseKind.STORAGE,
             Reason.REFUSED,
         ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class GivingWay:
+    """An event about the preemption of the pod demo-worker-0 of project team-a: kube-scheduler
+    writes it about the pod, KAI about the pod group. ``words`` are what people are told."""
+
+    source: str
+    said: str
+    words: str
+    is_about_pod: bool = False
+
+
+PREEMPTIONS = (
+    GivingWay(
+        K8S,
+        "Preempted by pod 473f17fd-ee2d-4b42-bf02-82a2bb1fe725 on node fake-2",
+        "was preempted by a pod of higher priority on node fake-2.",
+        is_about_pod=True,
+    ),
+    GivingWay(
+        OLDER,
+        "Preempted by team-b/urgent on node gpu-1.example.com",
+        "was preempted by a workload of another project on node gpu-1.example.com.",
+        is_about_pod=True,
+    ),
+    GivingWay(
+        OLDER,
+        "Preempted by team-a/urgent on node n1",
+        "was preempted by team-a/urgent on node n1.",
+        is_about_pod=True,
+    ),
+    GivingWay(
+        KAI,
+        "Pod team-a/demo-worker-0 was preempted by higher priority workload team-b/pg-urgent-1",
+        "was preempted by a higher priority workload of another project.",
+    ),
+    GivingWay(
+        KAI,
+        "Pod team-a/demo-worker-0 was preempted by workload team-b/pg-owner.\nteam-a uses <GPU: 4, "
+        "CPU: 0.1 (cores), memory: 0.02 (GB)> with a quota of <GPU: 2, CPU: Unlimited (cores), "
+        "memory: Unlimited (GB)>, fair-share of <GPU: 2, CPU: 0.1 (cores), memory: 0.02 (GB)> and "
+        "queue priority of <100>.",
+        "was preempted by a workload of another project.",
+    ),
+    GivingWay(
+        KAI,
+        "Pod team-a/demo-worker-0 was preempted and rescheduled due to bin packing (resource "
+        "consolidation) procedure",
+        "was preempted to be moved, so that free GPUs of a node come together.",
+    ),
+    GivingWay(
+        KAI,
+        "Workload doesn't have the minimum required number of pods (2), evicting remaining pod: "
+        "team-a/demo-worker-0",
+        "was evicted: Workload doesn't have the minimum required number of pods (2), evicting "
+        "remaining pod: team-a/demo-worker-0.",
     ),
 )
