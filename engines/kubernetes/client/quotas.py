@@ -5,7 +5,8 @@ the quota.
 """
 
 import re
-from decimal import InvalidOperation
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 
 from engines.kubernetes.amounts import parse_amount
 from spec.phases import Reason
@@ -21,11 +22,20 @@ OF_OBJECTS = re.compile(
     r".+\.storageclass\.storage\.k8s\.io/)"
 )
 RAISE = "or have it raised."
+NEVER = (
+    "It will never start unless the quota is raised: ask the cluster's administrator. Or ask for "
+    "less by Copy & edit."
+)
 
 
-def quota_cause(said: str) -> Cause | None:
-    """The cause if a ResourceQuota refuses an object: it is used up, or too small for any such
-    object."""
+def nothing_held(name: str) -> Decimal:
+    """The amount of a resource that the pods of a gang hold before the first is created."""
+    return Decimal(0)
+
+
+def quota_cause(said: str, held: Callable[[str], Decimal] = nothing_held) -> Cause | None:
+    """The cause if a ResourceQuota refuses an object: it is used up, or too small for the object
+    beside what its gang already holds of a resource, by the quota's name of that."""
     match = EXCEEDED.search(said)
     if match is None:
         return None
@@ -33,11 +43,10 @@ def quota_cause(said: str) -> Cause | None:
     limited = match["limited"]
     if is_never_allowed(said):
         title = f"{quota} allows {limited}, and {match['requested']} is requested"
-        todo = (
-            "It will never start unless the quota is raised: ask the cluster's administrator. Or "
-            "ask for less by Copy & edit."
-        )
-        return Cause(CauseKind.QUOTA, title, todo, said=said, precise_reason=Reason.NEVER_FITS)
+        return Cause(CauseKind.QUOTA, title, NEVER, said=said, precise_reason=Reason.NEVER_FITS)
+    if is_never_allowed(said, held):
+        title = f"{quota} allows {limited}, and its pods together request more"
+        return Cause(CauseKind.QUOTA, title, NEVER, said=said, precise_reason=Reason.NEVER_FITS)
     todo = f"It allows {limited} and {match['used']} is used. "
     if any(OF_OBJECTS.match(name) for name in _amounts(limited)):
         todo += (
@@ -48,8 +57,9 @@ def quota_cause(said: str) -> Cause | None:
     return Cause(CauseKind.QUOTA, f"{quota} is used up", todo + RAISE, said=said)
 
 
-def is_never_allowed(said: str) -> bool:
-    """Whether the message is about a quota that the object exceeds on its own."""
+def is_never_allowed(said: str, held: Callable[[str], Decimal] = nothing_held) -> bool:
+    """Whether the message is about a quota that the object exceeds alone, or beside what is
+    ``held``."""
     match = EXCEEDED.search(said)
     if match is None:
         return False
@@ -57,7 +67,7 @@ def is_never_allowed(said: str) -> bool:
     limited = _amounts(match["limited"])
     try:
         return any(
-            parse_amount(requested[name]) > parse_amount(limited[name])
+            parse_amount(requested[name]) + held(name) > parse_amount(limited[name])
             for name in requested.keys() & limited.keys()
         )
     except InvalidOperation:  # a unit that no release uses yet

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
@@ -13,6 +14,7 @@ from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.kueue import causes as kueue_causes
 from engines.kubernetes.kueue.workload import QueuedJob, names_queue, owner_uids
 from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN, parse_workload_id, run_number
+from engines.kubernetes.manifests.pod.requests import quota_amount
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, program, refused
 from engines.kubernetes.status.causes.lifecycle import scheduler_name
@@ -461,7 +463,12 @@ class JobView:
         if not gang.missing:
             return None
         last = max((pod.created for pod in self.pods), default=None)
-        cause = refused.creation_failure(self.warnings, since=last)
+        manifests = [pod.manifest for pod in gang.pods]
+
+        def held(name: str) -> Decimal:
+            return sum((quota_amount(pod, name) for pod in manifests), Decimal(0))
+
+        cause = refused.creation_failure(self.warnings, since=last, held=held)
         return (
             refused.partial_creation(cause, len(gang.pods), gang.size)
             if cause and gang.pods

@@ -1,6 +1,7 @@
 """Add up what pods request, from the API server's quantities."""
 
 from collections import Counter
+from decimal import Decimal
 
 from engines.base import Manifest
 from engines.kubernetes.amounts import parse_amount
@@ -48,6 +49,25 @@ def _extended_amounts(container: Manifest) -> Counter[str]:
 
 def _is_extended(name: str) -> bool:
     return "/" in name and name != GPU
+
+
+def quota_amount(pod: Manifest, name: str) -> Decimal:
+    """What a pod counts for in a ResourceQuota, by its name of a resource: ``pods``,
+    ``requests.cpu``, ``limits.memory``, or ``cpu``, which means the requests."""
+    if name in {"pods", "count/pods"}:
+        return Decimal(1)
+    limits = name.startswith("limits.")
+    part = "limits" if limits else "requests"
+    resource = name.removeprefix(f"{part}.")
+
+    def amount(container: Manifest) -> Decimal:
+        amounts = container.get("resources", {}).get(part) or {}
+        return parse_amount(amounts.get(resource, "0"))
+
+    spec = pod["spec"]
+    first = [amount(container) for container in spec.get("initContainers") or ()]
+    together = sum(map(amount, spec.get("containers") or ()), Decimal(0))
+    return max([together, *first])
 
 
 def _maximum(one: Allocation, other: Allocation) -> Allocation:

@@ -1,13 +1,14 @@
 """Why the pods of a job are not created, from events that quote the API server. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 
 from engines.base import Manifest
 from engines.kubernetes.client.outage import ending_namespace_cause, webhook_cause
-from engines.kubernetes.client.quotas import quota_cause
+from engines.kubernetes.client.quotas import nothing_held, quota_cause
 from engines.kubernetes.status.events import event_time
 from spec.problems.causes import Cause, CauseKind
 
@@ -119,19 +120,22 @@ def no_pods_cause(*, plain: bool, again: bool) -> Cause:
 
 
 def creation_failure(
-    warnings: Iterable[Manifest], *, since: datetime | None = None
+    warnings: Iterable[Manifest],
+    *,
+    since: datetime | None = None,
+    held: Callable[[str], Decimal] = nothing_held,
 ) -> Cause | None:
-    """The cause in the last event about a failed creation, if it is not older than ``since``."""
+    """The cause in the last event about a failed creation, if it is not older than ``since``.
+    ``held`` is what the gang's pods count for in a quota, see ``client/quotas.py``."""
     telling = [one for one in warnings if NOT_CREATED.match(one["reason"])]
     if not telling or (since and event_time(telling[-1]) < since):
         return None
-    return refusal_cause(str(telling[-1].get("message", "")))
+    said = str(telling[-1].get("message", ""))
+    return quota_cause(said, held) or _passing_cause(said) or _refusal_cause(said)
 
 
-def refusal_cause(said: str) -> Cause:
+def _refusal_cause(said: str) -> Cause:
     """The cause in the message with which the API server refused a pod."""
-    if passing := _passing_cause(said):
-        return passing
     if limits := list(_limits_in_words(said)):
         title = f"The namespace's LimitRange allows {' and '.join(limits)}"
         todo = f"Change the compute resource, {COPY}"
@@ -148,8 +152,6 @@ def refusal_cause(said: str) -> Cause:
 
 def _passing_cause(said: str) -> Cause | None:
     """The cause if the pods can be created later as they are; ``None`` if not."""
-    if quota := quota_cause(said):
-        return quota
     if UNPREPARED.search(said):
         title = "The namespace has no service account yet"
         todo = "The cluster creates one within seconds. If this persists, ask its administrator."

@@ -215,7 +215,8 @@ PENDING = {
         (MASTER, unplaced('persistentvolumeclaim "nothere" not found')),
     ),
     "partly refused": Recorded(
-        "Only 1 of 2 pods were created: the namespace's ResourceQuota q is used up",
+        "Only 1 of 2 pods were created: the namespace's ResourceQuota q allows pods=1, and its "
+        "pods together request more",
         (MASTER,),
         (said(QUOTA),),
     ),

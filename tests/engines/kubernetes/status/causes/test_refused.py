@@ -73,8 +73,8 @@ def test_a_gang_that_was_whole_says_why_its_rank_is_not_made_again() -> None:
     seen = looked(MASTER, GONE, events=[refusal(second=60)])
     assert (seen.phase, seen.reason) == (Phase.DEGRADED, Reason.WAITING_FOR_QUOTA)
     assert seen.cause
-    assert seen.cause.title.startswith(
-        "Only 1 of 2 pods were created: the namespace's ResourceQuota"
+    assert seen.cause.title == (
+        "Only 1 of 2 pods were created: the namespace's ResourceQuota team is used up"
     )
     assert "Stop the workload to release them" in seen.cause.todo
     assert seen.message == seen.cause.message
@@ -85,3 +85,33 @@ def test_pods_that_were_refused_and_made_since_explain_nothing() -> None:
     assert (seen.phase, seen.cause) == (Phase.DEGRADED, None)
     seen = looked(pod("master", 0, age=9), events=[refusal(second=5)])
     assert seen.cause is None
+
+
+@pytest.mark.parametrize(
+    ("amounts", "title"),
+    [
+        (
+            "requested: pods=1, used: pods=1, limited: pods=1",
+            "Only 1 of 2 pods were created: the namespace's ResourceQuota q allows pods=1, and its "
+            "pods together request more",
+        ),
+        (
+            "requested: requests.cpu=300m, used: requests.cpu=800m, limited: requests.cpu=1",
+            "Only 1 of 2 pods were created: the namespace's ResourceQuota q is used up",
+        ),
+        (
+            "requested: limits.memory=2Gi, used: limits.memory=4Gi, limited: limits.memory=5Gi",
+            "Only 1 of 2 pods were created: the namespace's ResourceQuota q allows "
+            "limits.memory=5Gi, and its pods together request more",
+        ),
+    ],
+)
+def test_a_quota_that_the_gang_alone_exceeds_is_not_waited_for(amounts: str, title: str) -> None:
+    resources = {"requests": {"cpu": "500m"}, "limits": {"memory": "4Gi"}}
+    containers = [{"name": "pytorch", "resources": resources}]
+    master = pod("master", 0, spec={"nodeName": "n1", "containers": containers})
+    said = f"pods is forbidden: exceeded quota: q, {amounts}"
+    seen = looked(master, events=[told("FailedCreatePod", said, second=60)])
+    assert seen.cause
+    assert seen.cause.title == title
+    assert (seen.reason is Reason.NEVER_FITS) == ("together" in title)
