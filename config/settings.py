@@ -175,7 +175,7 @@ SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAccountAdapter"
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "provider_class": "accounts.oidc.provider.IdentityProvider",
-        "OAUTH_PKCE_ENABLED": True,  # a code is of no use to whoever reads it on its way
+        "OAUTH_PKCE_ENABLED": True,  # a code that someone reads on its way is useless
         "APPS": [
             {
                 "provider_id": "sso",

@@ -82,7 +82,7 @@ class Rest:
         assert not answer["failed"], answer["failed"]
 
     def read(self, workload: str) -> Any:
-        """Return the workload as REST has it; empty while nothing answers."""
+        """Return the workload from REST; empty while nothing answers."""
         try:
             return self.send("GET", f"/workloads/{workload}")
         except httpx.TransportError:

@@ -44,7 +44,7 @@ def test_the_recipe_of_an_engine_names_all_that_is_touched() -> None:
     assert touched <= set(paths_of(text))
 
 
-def test_the_field_that_was_added_last_is_named_in_ten_files_at_most() -> None:
+def test_ten_files_at_most_name_the_field_added_last() -> None:
     wire_name = str(WorkloadSpec.model_fields[LAST_FIELD].alias)
     flag = f"--{LAST_FIELD.replace('_', '-')}"
     names = re.compile(rf"\b(?:{LAST_FIELD}|{wire_name})\b|{flag}\b")

@@ -33,7 +33,7 @@ def slips(text: Text, phrases: dict[str, str]) -> list[str]:
     return lines
 
 
-def test_a_phrase_is_named_with_its_line_also_where_a_line_ends_within_it() -> None:
+def test_a_phrase_across_two_lines_is_reported_with_its_line() -> None:
     text = Text(WORDS, 7, "The row turns\nto Running by\nitself. Byitself does not count.")
     assert slips(text, {"by itself": "automatically"}) == [
         f"{WORDS}:8: “by\nitself”: say automatically"

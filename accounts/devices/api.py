@@ -52,7 +52,7 @@ class CollectIn(StrictBody):
 
 
 class DeviceKey(NewKey):
-    """An access key of whoever approved; its secret is in this answer alone."""
+    """An access key of the person who approved; only this answer has its secret."""
 
     username: str = Field(description="The username")
 

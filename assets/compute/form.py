@@ -98,7 +98,7 @@ class ComputeForm(AssetForm):
 
 
 def to_wire(values: Values) -> Values:
-    """Return the values of fields with units, as the document has them."""
+    """Return the values of fields with units, in the form of the document."""
     cpu = values.get("cpu", {})
     memory = values.get("memory", {})
     cores = 0.001 if cpu.get("unit") == MILLI else 1

@@ -22,8 +22,8 @@ def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
     if owner == by.pk or not cluster.definition.login_name(cluster, by.username):
         return ""
     return (
-        f"Jobs on {cluster.name} run under the name of whoever submitted them, and nobody else "
-        "enters them there."
+        f"Jobs on {cluster.name} run under the name of the person who submitted them, and nobody "
+        "else can enter them there."
     )
 
 

@@ -47,7 +47,7 @@ def why_kept_out(workload: EnterableWorkload, user: User) -> str:
     advice = f"Ask {author}, or copy" if author else "Copy"
     return (
         f"{workload.name} uses credentials that {ownership_text}, "
-        "and whoever is inside could read their "
+        "and anyone inside it could read their "
         f"values. {advice} the workload and choose credentials of the project."
     )
 
@@ -82,7 +82,8 @@ def tool_warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[P
         name = tool.connection.name
         if is_unguarded:
             text = (
-                f"{name} is open to whoever reaches its port, and the workload uses {PERSONAL_TEXT}"
+                f"{name} is open to anyone who reaches its port, and the workload uses "
+                f"{PERSONAL_TEXT}"
             )
             yield Problem((*path, "connectionType"), text)
         else:

@@ -50,7 +50,7 @@ def find_violations(
         value = value_of(draft, field)
         source = ruling.source
         if ruling.locked and value != value_of(base, field):
-            message = f"is locked by {source}{ruling.reason}; leave it as the template has it"
+            message = f"is locked by {source}{ruling.reason}; leave the template's value"
             yield Problem(path, message, "locked", source)
         missing = value in EMPTY_VALUES and _value_at(document, field) in EMPTY_VALUES
         if ruling.required and missing and field not in reported_fields:

@@ -13,10 +13,10 @@ def seed() -> dict[str, str]:
     from accounts.models import User
     from tests.factories import ProjectFactory
 
-    boss = User.objects.get(username="admin")
-    project = ProjectFactory.create(name="bench", members=[boss])
+    administrator = User.objects.get(username="admin")
+    project = ProjectFactory.create(name="bench", members=[administrator])
     ids = {"project": str(project.pk), "cluster": str(project.cluster_id)}
-    return {**ids, "token": tokens.access_token_for(boss)}
+    return {**ids, "token": tokens.access_token_for(administrator)}
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v1/asset/registries",
         "v1/datavolumes",
     ),
-    "What becomes of a claim in its cluster is not recorded; its workloads' events tell of it.": (
+    "The history of a claim in its cluster is not recorded; its workloads have events about it.": (
         "v1/asset/datasource/pvc/*/history",
     ),
     "Storage classes and topologies are the cluster's own, and are set up there.": (

@@ -120,8 +120,8 @@ def _address_fault(address: IPAddress) -> str:
     if inner.is_global and not inner.is_multicast and not is_internal:
         return ""
     return (
-        f"points to {address}, which is not a public address; whoever runs Trainyard can allow it "
-        "in TRAINYARD_WEBHOOK_NETWORKS"
+        f"points to {address}, which is not a public address; an operator of Trainyard can allow "
+        "it in TRAINYARD_WEBHOOK_NETWORKS"
     )
 
 

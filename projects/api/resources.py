@@ -14,7 +14,7 @@ UNITS = {"B": 1, "MB": 10**6, "MiB": 2**20, "GB": 10**9}
 MAX_BYTES = 10**18  # in bytes more than this would not fit into a column, and nobody has it
 ENTIRE_CLUSTER = "quotas are for entire clusters; leave it out, or give the default node pool"
 ONE_LIMIT = "must be null, or equal to deserved where overQuota is false"
-NO_WEIGHT = "must be null: what is over quota is not shared by weight"
+NO_WEIGHT = "must be null: resources over quota are not shared by weight"
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 #: Run:ai spells one of them in two ways.
 Unit = Annotated[
@@ -134,8 +134,8 @@ class DefaultPoolOut(Wire):
 
 
 class OrgResourcesOut(Wire):
-    """The quotas as a request has them. Null means no quota of its own. ``priority`` is a
-    project's."""
+    """The quotas in the form of a request. Null means no quota of its own. Only projects have
+    ``priority``."""
 
     node_pool: DefaultPoolOut = Field(
         default=DefaultPoolOut(), description="The name of the node pool"

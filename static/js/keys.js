@@ -1,5 +1,5 @@
-// Shortcuts of a single key, and the sheet that lists all of them. Whoever dictates or has a switch
-// can turn them off: letters that are spoken would press them.
+// Shortcuts of a single key, and the sheet that lists all of them. People who dictate or use a switch
+// can turn them off, because spoken letters would press them.
 const KEPT = "single-keys";
 const NEXT_MS = 1000; // the second key of two follows within
 const PAGES = { w: "/workloads/", t: "/templates/", p: "/projects/", c: "/clusters/" };

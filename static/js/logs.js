@@ -67,7 +67,7 @@ class Log extends LogView {
 
   async toStart() {
     if (!(await this.show({ after: "0.0" }))) return;
-    [this.more, this.cut] = [false, this.more]; // what such a window tells of is behind it
+    [this.more, this.cut] = [false, this.more]; // the lines that it lacks come after it
     this.follow(false);
     this.view.scrollTop = 0;
     this.note();

@@ -42,7 +42,7 @@ function choose(at) {
 }
 const chosen = () => options().findIndex((one) => one.getAttribute("aria-selected") === "true");
 
-// What is known here is shown at once; what the server has comes first, for it is what one types names of.
+// Local results appear at once. Results of the server come first, because people type names of objects.
 function search() {
   const text = input.value.trim();
   const number = ++asked;

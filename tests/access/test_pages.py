@@ -177,7 +177,7 @@ def test_pages_let_in_whom_the_table_says(population: Population) -> None:
             "".join(asker.page(who, method, path) for who in PEOPLE) for method in ("GET", "POST")
         )
         observed.append(f"{shown} {posted} /{path}")
-    assert not (wrong := differences(observed, TABLE)), f"not as the table has it:\n{wrong}"
+    assert not (wrong := differences(observed, TABLE)), f"not as in the table:\n{wrong}"
     assert not asker.faults, "\n".join(asker.faults)
 
 

@@ -196,6 +196,6 @@ def test_calls_let_in_whom_the_table_says(population: Population) -> None:
         people, cookie, keys = ("".join(signs[who] for who in part) for part in PARTS)
         observed.append(f"{people} {cookie} {keys} {method:6} {path.removeprefix('/api/v1')}")
     assert not (wrong := differences(observed, TABLE + rest_of_assets.TABLE)), (
-        f"not as the table has it:\n{wrong}"
+        f"not as in the table:\n{wrong}"
     )
     assert not asker.faults, "\n".join(asker.faults)

@@ -97,7 +97,7 @@ def test_a_session_ends_with_its_time() -> None:
     assert client.get("/workloads/").status_code == 302
 
 
-def test_reading_the_user_of_a_session_keeps_it_after_a_new_secret_key(
+def test_a_session_stays_valid_after_a_new_secret_key(
     settings: Settings,
 ) -> None:
     """A terminal or a tool that was opened first took the session away from the browser."""

@@ -30,12 +30,12 @@ def user() -> User:
 
 
 @pytest.fixture
-def here(user: User) -> Project:
+def project(user: User) -> Project:
     return ProjectFactory(members=[user])
 
 
 @pytest.fixture
-def there(user: User) -> Project:
+def other_project(user: User) -> Project:
     """On another cluster."""
     return ProjectFactory(members=[user])
 
@@ -47,10 +47,10 @@ def shared() -> Environment:
 
 
 def test_an_account_asset_is_offered_on_every_cluster_and_to_members_alone(
-    user: User, here: Project, there: Project, shared: Environment
+    user: User, project: Project, other_project: Project, shared: Environment
 ) -> None:
-    for project in (here, there):
-        assert shared in Environment.objects.visible_to(user).usable_in(project)
+    for each in (project, other_project):
+        assert shared in Environment.objects.visible_to(user).usable_in(each)
     assert shared not in Environment.objects.visible_to(UserFactory())
     page = signed_in(user).get("/environments/?scope=account").content.decode()
     assert "shared" in page
@@ -59,19 +59,21 @@ def test_an_account_asset_is_offered_on_every_cluster_and_to_members_alone(
 
 
 def test_a_draft_that_goes_to_another_cluster_keeps_its_account_assets(
-    user: User, here: Project, there: Project, shared: Environment
+    user: User, project: Project, other_project: Project, shared: Environment
 ) -> None:
-    own = EnvironmentFactory(home=here)
+    own = EnvironmentFactory(home=project)
     for environment, stays in ((shared, True), (own, False)):
         worker = ReplicaDraft(assets={"environment": environment.pk})
-        draft = WorkloadDraft(name="train", cluster=there.cluster_id, project=there.pk)
+        draft = WorkloadDraft(
+            name="train", cluster=other_project.cluster_id, project=other_project.pk
+        )
         draft.worker = worker
         gone = {problem.field for problem in plan(draft, by=user).problems}
         assert ("worker.environment" not in gone) is stays
 
 
-def test_administrators_create_it_and_members_do_not(user: User, here: Project) -> None:
-    post = posts.environment(here, **ACCOUNT)
+def test_administrators_create_it_and_members_do_not(user: User, project: Project) -> None:
+    post = posts.environment(project, **ACCOUNT)
     response = signed_in(user).post("/environments/new/", post)
     assert response.status_code == 422
     assert 'value="account"' not in signed_in(user).get("/environments/new/").content.decode()
@@ -85,7 +87,7 @@ def test_administrators_create_it_and_members_do_not(user: User, here: Project) 
     assert signed_in(user).get(f"/environments/{environment.pk}/edit/").status_code == 403
 
 
-def test_the_form_of_an_account_asset_says_that_it_belongs_to_the_account(
+def test_the_form_of_an_account_asset_names_its_scope(
     shared: Environment,
 ) -> None:
     client = signed_in(UserFactory(administrator=True))
@@ -96,15 +98,15 @@ def test_the_form_of_an_account_asset_says_that_it_belongs_to_the_account(
     assert form["scope"].groups == [("Account", [("account", "Account")])]
 
 
-def test_a_project_is_not_of_all_clusters(here: Project) -> None:
-    post = posts.environment(here, cluster="account")
+def test_a_project_is_not_of_all_clusters(project: Project) -> None:
+    post = posts.environment(project, cluster="account")
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post)
     assert response.status_code == 422
     assert "belongs to the cluster" in response.content.decode()
 
 
-def test_the_account_is_not_of_a_single_cluster(here: Project) -> None:
-    post = posts.environment(here, scope="account")
+def test_the_account_is_not_of_a_single_cluster(project: Project) -> None:
+    post = posts.environment(project, scope="account")
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post)
     assert response.status_code == 422
     assert list(response.context["form"].errors) == ["cluster"]
@@ -112,11 +114,11 @@ def test_the_account_is_not_of_a_single_cluster(here: Project) -> None:
 
 
 def test_the_name_of_an_account_asset_is_unique_in_the_account_alone(
-    here: Project, shared: Environment
+    project: Project, shared: Environment
 ) -> None:
     by = UserFactory(administrator=True)
     good: dict[str, Any] = {"by": by, "name": "shared", "document": {"image": "x:1"}}
-    services.create(ENVIRONMENT, scope=OwningScope(here), **good)
+    services.create(ENVIRONMENT, scope=OwningScope(project), **good)
     with pytest.raises(SpecError, match="'shared' already exists in Account"):
         services.create(ENVIRONMENT, scope=OwningScope(), **good)
 
@@ -151,7 +153,7 @@ def test_demo_assets_are_of_the_account_and_serve_the_next_cluster(user: User) -
 
 
 def test_the_question_to_delete_a_shared_asset_is_refused_to_members(
-    user: User, here: Project, shared: Environment
+    user: User, project: Project, shared: Environment
 ) -> None:
     response = signed_in(user).get(f"/environments/{shared.pk}/delete/")
     assert response.status_code == 403

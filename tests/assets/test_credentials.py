@@ -113,7 +113,7 @@ def values_of(credential: Credential) -> dict[str, str]:
 
 
 @EACH
-def test_a_credential_of_each_kind_is_made_and_its_values_are_on_no_page(
+def test_credentials_of_each_kind_are_created_without_values_on_any_page(
     client: Client, project: Project, kind: str
 ) -> None:
     answer = client.post("/credentials/new/", posted(project, kind))
@@ -205,7 +205,7 @@ def test_a_copy_has_no_values_until_they_are_entered(client: Client, project: Pr
     assert Credential.objects.count() == 2
 
 
-def test_the_audit_log_tells_of_a_change_of_values_and_not_the_values(
+def test_the_audit_log_has_changes_of_values_but_no_values(
     client: Client, project: Project
 ) -> None:
     client.post("/credentials/new/", posted(project, "password"))

@@ -162,7 +162,7 @@ def test_a_workload_mounts_the_data_sources_that_were_chosen(user: User, project
         services.delete(DATA_SOURCE, share, by=user)
 
 
-def test_two_data_sources_at_one_place_are_refused_and_the_users_own_wins(
+def test_two_data_sources_at_one_path_are_refused_but_users_items_win(
     user: User, project: Project
 ) -> None:
     one, other = DataSourceFactory.create_batch(2, home=project)
@@ -183,7 +183,7 @@ def test_a_data_source_of_another_project_is_not_to_be_had(user: User, project: 
     assert "no longer exists" in problem.message
 
 
-def test_the_wizard_offers_data_sources_of_the_project_and_names_what_is_wrong(
+def test_the_wizard_offers_data_sources_of_the_project_and_names_problems(
     client: Client, user: User, project: Project
 ) -> None:
     source = DataSourceFactory.create(home=project, name="share")

@@ -53,7 +53,7 @@ def test_stored_documents_contain_their_version_and_nobody_else_sees_it() -> Non
     assert Workload.objects.values_list("spec_json__worker__image", flat=True).get()
 
 
-def test_a_stored_spec_is_lifted_when_read_and_stays_as_it_is_until_saved(
+def test_a_stored_spec_is_lifted_when_read_and_only_stored_when_saved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     WorkloadFactory()

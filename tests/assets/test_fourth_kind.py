@@ -87,7 +87,7 @@ def draft(project: Project, ration: ComputeResource) -> WorkloadDraft:
     return WorkloadDraft.model_validate({"name": "train", **place, "worker": worker})
 
 
-def test_a_new_kind_of_asset_has_its_pages_and_a_link_in_the_sidebar(
+def test_a_new_kind_of_asset_has_pages_and_a_sidebar_link(
     user: User, ration: ComputeResource
 ) -> None:
     page = signed_in(user).get("/fourths/").content.decode()
@@ -138,7 +138,7 @@ def test_the_wizard_asks_for_an_asset_of_a_new_kind(
     assert row.content.worker.assets == {}
 
 
-def test_an_asset_of_a_new_kind_that_is_deleted_is_a_problem_of_its_field(
+def test_a_deleted_asset_of_a_new_kind_is_a_field_problem(
     user: User, ration: ComputeResource, draft: WorkloadDraft
 ) -> None:
     services.delete(FOURTH, ration, by=user)
@@ -149,7 +149,7 @@ def test_an_asset_of_a_new_kind_that_is_deleted_is_a_problem_of_its_field(
     assert problem.message.startswith("this ration no longer exists")
 
 
-def test_rest_has_the_calls_of_a_kind_of_asset_that_says_how_it_is_put_on_the_wire(
+def test_rest_has_calls_for_a_kind_of_asset_with_a_wire_format(
     user: User, project: Project, ration: ComputeResource
 ) -> None:
     call = Caller(user)

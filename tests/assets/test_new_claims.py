@@ -89,7 +89,7 @@ def test_the_form_suggests_the_storage_classes_of_the_clusters_and_none(
     assert claim.claim_info.without_class
 
 
-def test_a_new_claim_without_a_size_or_beside_an_existing_one_is_told(
+def test_a_new_claim_without_a_size_or_beside_another_is_refused(
     client: Client, project: Project
 ) -> None:
     both = {**NEW, "pvc_claimName": "team-data"}

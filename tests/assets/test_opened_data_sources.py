@@ -104,7 +104,7 @@ WRONG: list[tuple[dict[str, Any], dict[str, str], str]] = [
 
 
 @pytest.mark.parametrize(("of", "values", "words"), WRONG)
-def test_a_credential_that_does_not_open_the_address_is_told_at_its_field(
+def test_a_credential_that_cannot_open_the_address_is_refused_at_its_field(
     client: Client, project: Project, of: dict[str, Any], values: dict[str, str], words: str
 ) -> None:
     credential = CredentialFactory.create(home=project, name="odd", **of)
@@ -148,7 +148,7 @@ def test_a_credential_of_another_scope_is_told_at_its_field(
     assert "git_credential" in answer.context["form"].errors
 
 
-def test_a_data_source_of_a_wide_scope_takes_no_credential_of_a_narrow_one(
+def test_a_data_source_refuses_a_credential_with_a_narrower_scope(
     project: Project, forge: Credential
 ) -> None:
     admin = UserFactory.create(administrator=True)

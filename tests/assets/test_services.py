@@ -50,7 +50,7 @@ def test_members_make_assets_in_their_project_and_nowhere_else() -> None:
             services.create(ENVIRONMENT, by=user, name="other", scope=place, document=IMAGE)
 
 
-def test_the_later_of_two_assets_with_the_same_name_at_once_is_refused(
+def test_the_later_of_two_concurrent_assets_with_one_name_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     taken = EnvironmentFactory()

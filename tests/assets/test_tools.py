@@ -38,7 +38,7 @@ def test_a_cluster_without_a_domain_offers_no_url_and_says_why() -> None:
     assert choices(page, "__prefix__", "access")[1] == "", "who sees the workload"
 
 
-def test_a_cluster_with_a_domain_begins_with_a_url_for_all_authenticated_users(
+def test_a_cluster_with_a_domain_suggests_a_url_for_authenticated_users(
     settings: Settings,
 ) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"
@@ -48,7 +48,7 @@ def test_a_cluster_with_a_domain_begins_with_a_url_for_all_authenticated_users(
     assert NOT_OFFERED not in page
 
 
-def test_the_cluster_that_is_asked_for_decides_which_ways_to_a_tool_are_offered(
+def test_the_requested_cluster_decides_which_connections_of_tools_are_offered(
     settings: Settings,
 ) -> None:
     settings.PUBLIC_URL = "https://trainyard.example.com"

@@ -51,14 +51,14 @@ def test_a_card_says_why_it_cannot_be_used_in_its_cluster(client: Client, projec
     assert "In an existing Secret, which only Kubernetes has" in detail
 
 
-def test_a_card_of_a_cluster_that_has_it_or_of_no_cluster_says_nothing(user: User) -> None:
+def test_a_card_says_nothing_if_its_cluster_can_use_it(user: User) -> None:
     project = ProjectFactory.create(members=[user], cluster__kind="kubernetes")
     DataSourceFactory.create(home=project, spec_json=MAP)
     DataSourceFactory.create(home=project, in_account=True, spec_json=MAP)
     assert "Cannot be used here" not in signed_in(user).get("/data-sources/").content.decode()
 
 
-def test_the_wizard_shows_it_with_the_reason_and_does_not_let_it_be_chosen(
+def test_the_wizard_shows_an_unusable_asset_with_its_reason_and_disables_it(
     user: User, client: Client, project: Project
 ) -> None:
     conf = DataSourceFactory.create(home=project, name="conf", spec_json=MAP)

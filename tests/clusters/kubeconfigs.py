@@ -39,7 +39,7 @@ def connect(cluster: Cluster, text: str) -> None:
 
 
 def kubeconfig_of(cluster: Cluster) -> str:
-    """Return the kubeconfig of a cluster, as the database has it."""
+    """Return the kubeconfig of a cluster from the database."""
     return KubernetesSecret.of(Connection.objects.get(cluster=cluster)).kubeconfig
 
 

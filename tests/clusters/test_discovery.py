@@ -1,4 +1,4 @@
-"""What is there and what lacks is looked at as soon as a cluster can be reached in a new way."""
+"""A cluster is discovered and checked as soon as its connection changes."""
 
 from typing import Any
 

@@ -98,7 +98,7 @@ def test_a_plain_view_that_streams_is_answered_whole(small: Handler) -> None:
     assert ask(small, "/pieces") == (200, b"one two")
 
 
-def test_a_body_that_is_too_large_is_refused_with_an_id_that_the_log_has_as_well(
+def test_a_refusal_of_a_large_body_has_an_id_that_is_logged(
     small: Handler, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
@@ -127,7 +127,7 @@ def test_a_request_that_cannot_be_read_is_refused(small: Handler) -> None:
 def test_a_body_larger_than_anything_needs_is_not_kept(
     small: Handler, settings: Settings, path: str
 ) -> None:
-    """Whoever sends it need not be signed in, and the disk is everyone's."""
+    """Requests without a sign-in must not fill the disk, which all users share."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     assert ask(small, path, 100 * b"a", "POST")[0] == 200
     ANSWERED.clear()

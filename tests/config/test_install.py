@@ -1,4 +1,4 @@
-"""Installing: what is missing is named with the way to get it; a second start installs nothing."""
+"""Installing names missing programs and how to get them; a second start installs nothing."""
 
 import os
 import subprocess

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def boss() -> User:
+def administrator() -> User:
     return UserFactory.create(administrator=True)
 
 
@@ -81,15 +81,15 @@ def asset_in_use(project: Project) -> tuple[str, str, str]:
     "rows", [project_in_use, department_in_use, cluster_in_use, node_pool_in_use, asset_in_use]
 )
 def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
-    boss: User, project: Project, rows: Callable[[Project], tuple[str, str, str]]
+    administrator: User, project: Project, rows: Callable[[Project], tuple[str, str, str]]
 ) -> None:
     page, path, words = rows(project)
-    browser = signed_in(boss)
+    browser = signed_in(administrator)
     question = browser.get(f"{page}delete/")
     assert (question.status_code, question.context["refusal"]) == (200, words)
     answer = browser.post(f"{page}delete/")
     assert (answer.status_code, answer.context["refusal"]) == (422, words)
-    status, body = Caller(boss)("DELETE", path)
+    status, body = Caller(administrator)("DELETE", path)
     assert (status, body["message"]) == (409, words)
     assert browser.get(f"{page}delete/").status_code == 200, "it is still there"
 
@@ -105,7 +105,7 @@ def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
     ],
 )
 def test_nothing_is_named_that_the_reader_cannot_open(
-    boss: User,
+    administrator: User,
     project: Project,
     rows: Callable[[Project], tuple[str, str, str]],
     scopes: list[str],
@@ -113,8 +113,10 @@ def test_nothing_is_named_that_the_reader_cannot_open(
 ) -> None:
     _, path, _ = rows(project)
     allowed = {f"{it}.delete" for it in scopes} | {f"{it}.read" for it in (*scopes, "clusters")}
-    boss.acting_key, _ = tokens.make_key(boss, "tidy", scopes=sorted(allowed & PERMISSIONS))
-    status, body = Caller(boss)("DELETE", path)
+    administrator.acting_key, _ = tokens.make_key(
+        administrator, "tidy", scopes=sorted(allowed & PERMISSIONS)
+    )
+    status, body = Caller(administrator)("DELETE", path)
     assert status == 409
     assert words in body["message"]
     assert body["message"].endswith("For what you cannot open, ask an administrator.")
@@ -145,13 +147,13 @@ def test_a_refusal_names_what_the_reader_can_open_and_counts_the_rest(project: P
     ],
 )
 def test_a_workload_that_comes_after_the_obstacle_was_asked_keeps_its_project(
-    boss: User, project: Project, monkeypatch: pytest.MonkeyPatch, later: str, words: str
+    administrator: User, project: Project, monkeypatch: pytest.MonkeyPatch, later: str, words: str
 ) -> None:
     WorkloadFactory.create(running=True, project=project)
     obstacles = iter(["", later])
     monkeypatch.setattr("projects.services.obstacle_to_delete", lambda project, by: next(obstacles))
     with pytest.raises(InUse) as refused:
-        delete_project(project, by=boss)
+        delete_project(project, by=administrator)
     assert str(refused.value) == words
     assert Project.objects.filter(pk=project.pk).exists()
     assert not AuditEntry.objects.filter(verb="delete").exists()

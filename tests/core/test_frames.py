@@ -47,10 +47,10 @@ def test_a_call_with_room_claims_a_chunk_of_its_own() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts page faults as Linux does")
-def test_no_depth_of_a_loop_asks_the_system_for_memory_at_each_call() -> None:
+def test_no_depth_of_calls_allocates_memory_at_each_call() -> None:
     asked = [with_room(_below, depth, _loop) for depth in range(DEPTHS)]
     assert max(asked) < CALLS / 10
 
 
-def test_a_call_with_room_takes_what_it_is_given_and_returns_what_comes() -> None:
+def test_a_call_with_room_passes_arguments_and_results() -> None:
     assert with_room(sorted, [3, 1, 2], reverse=True) == [3, 2, 1]

@@ -24,7 +24,7 @@ def said(record: logging.LogRecord) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_a_page_that_one_may_not_open_is_one_line_in_the_log(
+def test_a_forbidden_page_is_one_line_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert signed_in(UserFactory()).get("/users/").status_code == 403
@@ -46,7 +46,7 @@ def test_the_handler_of_the_settings_is_brief(settings: Settings) -> None:
     assert "brief_refusals" in settings.LOGGING["handlers"]["console"]["filters"]
 
 
-def test_a_page_that_waited_for_the_database_is_one_line_in_the_log() -> None:
+def test_a_page_that_times_out_is_one_line_in_the_log() -> None:
     """Another line says what was busy."""
     record = logging.makeLogRecord({"msg": "Service Unavailable", "status_code": 503})
     try:

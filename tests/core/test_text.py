@@ -41,6 +41,6 @@ def test_usual_json_is_read() -> None:
     }
 
 
-def test_a_text_that_nobody_can_mend_is_kept_without_what_no_database_takes() -> None:
+def test_a_broken_text_is_kept_without_characters_that_databases_refuse() -> None:
     assert replace_unfit_characters("a\0b\ud800c") == "a\ufffdb\ufffdc"
     assert not text_fault(replace_unfit_characters("\0\udfff"))

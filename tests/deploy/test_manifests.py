@@ -155,7 +155,7 @@ def test_network_policies_let_in_only_what_they_name() -> None:
     (door,) = web["ingress"]
     assert [it["port"] for it in door["ports"]] == [port["containerPort"]]
     (ingress,) = door["from"]
-    # Not by labels of pods: whoever submits a training chooses those of its pods.
+    # Not by labels of pods: people who submit a training choose those of its pods.
     assert ingress.keys() == {"namespaceSelector"}
     assert ingress["namespaceSelector"]["matchLabels"]
     (chosen,) = data["podSelector"]["matchExpressions"]

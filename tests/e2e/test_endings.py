@@ -33,7 +33,7 @@ def test_a_failed_workload_opens_on_its_cause(admin_page: Page, rest: Rest) -> N
 
 
 @pytest.mark.extended
-def test_a_completed_workload_is_deleted_when_it_is_due_and_its_log_is_kept(
+def test_a_completed_workload_is_deleted_when_due_and_keeps_its_log(
     rest: Rest, admin_page: Page
 ) -> None:
     spec: dict[str, Any] = {"autoDeletionTimeAfterCompletionSeconds": 0}

@@ -159,7 +159,7 @@ def test_the_quickstart_is_done_by_keyboard_alone(page: Page, running_trainyard:
 
 
 @pytest.mark.extended
-def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
+def test_a_workspace_with_tool_and_volume_is_created_by_keyboard(
     admin_page: Page, running_trainyard: Trainyard
 ) -> None:
     page = admin_page

@@ -91,7 +91,7 @@ TELL = "document.body.dispatchEvent(new CustomEvent('live-changed', {detail: {va
 
 
 @pytest.mark.extended
-def test_the_first_changes_after_a_pause_are_shown_at_once_and_many_at_a_bounded_pace(
+def test_changes_after_a_pause_appear_at_once_and_many_at_intervals(
     admin_page: Page,
 ) -> None:
     page = admin_page

@@ -10,9 +10,7 @@ BUTTON = "Press me"
 
 
 @pytest.mark.parametrize("change", [ANEW, AWAY])
-def test_a_link_that_is_drawn_anew_or_moves_under_the_press_is_followed(
-    admin_page: Page, change: str
-) -> None:
+def test_a_link_that_is_redrawn_during_a_press_is_followed(admin_page: Page, change: str) -> None:
     page = admin_page
     page.goto("/workloads/")
     link = page.get_by_role("link", name="Templates", exact=True).first

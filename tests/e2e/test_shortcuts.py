@@ -12,9 +12,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 __all__ = ["rest"]
 
 
-def test_a_workload_and_a_page_are_gone_to_by_a_part_of_their_names(
-    admin_page: Page, rest: Rest
-) -> None:
+def test_a_part_of_a_name_opens_a_workload_or_page(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload = rest.submit("far-away", workers=1, command=HELD)
     page.goto("/clusters/")
@@ -38,9 +36,7 @@ def test_a_workload_and_a_page_are_gone_to_by_a_part_of_their_names(
     expect(page).to_have_url(re.compile(r"/workloads/$"))
 
 
-def test_rows_are_walked_opened_and_selected_by_keys_that_can_be_turned_off(
-    admin_page: Page, rest: Rest
-) -> None:
+def test_keys_that_can_be_turned_off_open_and_select_rows(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     one, two = (rest.submit(name, workers=1, command=HELD) for name in ("keys-1", "keys-2"))
     page.goto("/workloads/?q=keys&sort=name")

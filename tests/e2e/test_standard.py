@@ -92,7 +92,7 @@ def test_an_answer_that_comes_late_leads_nobody_away_from_what_was_created(
         rest.send("DELETE", f"/workloads/workspaces/{late['id']}")
 
 
-def test_a_page_that_was_asked_for_before_the_last_answer_came_shows_what_was_saved(
+def test_a_page_requested_before_the_last_answer_shows_saved_values(
     admin_page: Page,
 ) -> None:
     page = admin_page

@@ -54,7 +54,7 @@ def test_a_volume_and_a_toleration_are_added(admin_page: Page, far: str) -> None
         expect(body).to_contain_text(line)
 
 
-def test_the_amount_of_the_chosen_part_of_a_gpu_is_asked_for_alone(admin_page: Page) -> None:
+def test_only_the_amount_of_the_chosen_gpu_part_is_asked_for(admin_page: Page) -> None:
     page = admin_page
     begin(page, "part-of-one")
     page.get_by_role("radio", name="cpu-only", exact=True).check()

@@ -142,7 +142,7 @@ def pages_of(trainyard: Trainyard, workload: str) -> list[str]:
     return [page.text for page in pages]
 
 
-def test_values_that_open_data_or_are_ones_own_reach_the_rank_and_nothing_else(
+def test_own_values_reach_only_the_rank_and_the_fetching_program(
     trainyard: Trainyard, rest: Rest, tmp_path: Path
 ) -> None:
     needs_mounts(tmp_path)

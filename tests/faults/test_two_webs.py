@@ -54,7 +54,7 @@ def test_two_web_processes_share_sessions_and_updates(trainyard: Trainyard, othe
             lines = live.iter_lines()
             assert next(lines).startswith("retry:")
             made = rest.submit("told-to-both", workers=1, command="sleep 600")
-            wait_for(lambda: f"w-{made}" in next(lines), 20, "it to tell of it", every=0)
+            wait_for(lambda: f"w-{made}" in next(lines), 20, "an event about it", every=0)
         rest.wait(made, "Running")
         assert "told-to-both" in second.get("/workloads/").text
         trainyard.kill("web")

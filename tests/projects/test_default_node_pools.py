@@ -37,14 +37,14 @@ def cluster() -> Cluster:
 
 
 @pytest.fixture
-def boss() -> User:
+def administrator() -> User:
     user: User = UserFactory(administrator=True)
     return user
 
 
 @pytest.fixture
-def client(boss: User) -> Client:
-    return signed_in(boss)
+def client(administrator: User) -> Client:
+    return signed_in(administrator)
 
 
 def listed(*names: str) -> dict[str, str]:
@@ -97,33 +97,33 @@ def test_a_form_offers_the_pools_of_its_own_cluster(client: Client, cluster: Clu
     assert "a100" not in page
 
 
-def test_verbs_judge_and_record_them(boss: User, cluster: Cluster) -> None:
+def test_verbs_judge_and_record_them(administrator: User, cluster: Cluster) -> None:
     with pytest.raises(ValidationError, match="has no node pool gone"):
-        create_project(by=boss, name="x", cluster=cluster, default_node_pools=["gone"])
-    project = create_project(by=boss, name="x", cluster=cluster, default_node_pools=["t4"])
+        create_project(by=administrator, name="x", cluster=cluster, default_node_pools=["gone"])
+    project = create_project(by=administrator, name="x", cluster=cluster, default_node_pools=["t4"])
     assert AuditEntry.objects.latest("pk").after["default_node_pools"] == "t4"
     same: dict[str, Any] = {"name": "x", "department": "default", "description": "", "members": ()}
     same |= {"gpu_quota": 1, "cpu_quota": None, "memory_quota": None, "over_quota": True}
-    update_project(project, by=boss, **same)
+    update_project(project, by=administrator, **same)
     assert project.default_node_pools == ["t4"]
-    update_project(project, by=boss, default_node_pools=[], **same)
+    update_project(project, by=administrator, default_node_pools=[], **same)
     assert project.default_node_pools == []
 
 
 def test_a_pool_that_is_a_default_stays_until_the_list_is_changed(
-    boss: User, cluster: Cluster
+    administrator: User, cluster: Cluster
 ) -> None:
     pool = NodePool.objects.get(name="a100")
     home = ProjectFactory(cluster=cluster, name="team-a", default_node_pools=["t4", "a100"])
     ProjectFactory(default_node_pools=["a100"])  # of another cluster
     sentence = "Projects have a100 as a default: team-a. Remove it there first."
-    assert obstacle_to_delete(pool, boss) == sentence
+    assert obstacle_to_delete(pool, administrator) == sentence
     with pytest.raises(InUse, match="team-a"):
-        delete_pool(pool, by=boss)
+        delete_pool(pool, by=administrator)
     spec = documents.dump_spec(workload_spec()) | {"nodePools": ["a100"]}
     WorkloadFactory(project=home, cluster=cluster, name="training", spec_json=spec)
-    assert obstacle_to_delete(pool, boss).startswith("Workloads use a100: training.")
-    assert obstacle_to_delete(NodePool.objects.get(name="h100"), boss) == ""
+    assert obstacle_to_delete(pool, administrator).startswith("Workloads use a100: training.")
+    assert obstacle_to_delete(NodePool.objects.get(name="h100"), administrator) == ""
     Project.objects.update(default_node_pools=[])
     home.workloads.all().delete()
-    delete_pool(pool, by=boss)
+    delete_pool(pool, by=administrator)

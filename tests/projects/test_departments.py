@@ -128,7 +128,7 @@ def test_a_department_with_projects_is_not_deleted(
     assert administrator.post(address).status_code == 302
 
 
-def test_an_overbooked_department_is_said_on_its_pages_and_those_of_its_projects(
+def test_an_overbooked_department_is_reported_on_its_projects_pages(
     administrator: Client, overbooked: Project
 ) -> None:
     project = f"/projects/{overbooked.pk}/"

@@ -34,7 +34,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
-    """What is asked for in a task is done at once."""
+    """Changes in a task are done at once."""
     made = FakeEngine(queues=True, quotas=True)
     answers(monkeypatch, "kubernetes", lambda cluster: made)
 

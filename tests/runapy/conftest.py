@@ -39,8 +39,8 @@ def project(transactional_db: None) -> Project:
 @pytest.fixture
 def runai(live_server: Any, project: Project, sent: object) -> RunaiCaller:
     """A caller of the client's operations."""
-    boss = UserFactory.create(administrator=True, username="boss")
-    key, secret = tokens.make_key(boss, "ci")
+    administrator = UserFactory.create(administrator=True, username="boss")
+    key, secret = tokens.make_key(administrator, "ci")
     configuration = Configuration(
         client_id=key.client_id,
         client_secret=secret,
@@ -50,5 +50,5 @@ def runai(live_server: Any, project: Project, sent: object) -> RunaiCaller:
     client = ApiClient(configuration)
     # The client signs in with its key. Then it continues as the person, because a key cannot create
     # keys.
-    client.set_default_header("authorization", f"Bearer {tokens.access_token_for(boss)}")
+    client.set_default_header("authorization", f"Bearer {tokens.access_token_for(administrator)}")
     return RunaiCaller(client)

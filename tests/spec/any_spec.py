@@ -46,7 +46,7 @@ def valid(annotation: Any, value: Any) -> bool:
 
 @cache
 def values_of(annotation: Any) -> st.SearchStrategy[Any]:
-    """Return a strategy for valid values of a type, as JSON has them."""
+    """Return a strategy for valid values of a type in JSON."""
     bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if isinstance(bare, type) and issubclass(bare, BaseModel):
         return documents_of(bare)

@@ -28,7 +28,7 @@ def test_every_framework_has_a_row_and_every_row_a_framework() -> None:
     assert len({traits.label for traits in TRAITS.values()}) == len(Framework)
 
 
-def test_a_field_of_a_framework_is_one_of_the_spec_and_of_no_other_framework() -> None:
+def test_a_field_of_a_framework_belongs_to_no_other_framework() -> None:
     fields = [name for traits in TRAITS.values() for name in traits.fields]
     assert set(fields) <= {field.alias for field in WorkloadSpec.model_fields.values()}
     assert len(set(fields)) == len(fields)

@@ -30,7 +30,7 @@ def test_a_standard_training_or_workspace_is_one_pod_without_a_framework(
 
 
 @pytest.mark.parametrize("kind", ONE_POD)
-def test_a_document_of_one_pod_is_whole_and_has_nothing_of_a_gang(kind: WorkloadKind) -> None:
+def test_a_document_of_one_pod_has_no_fields_of_gangs(kind: WorkloadKind) -> None:
     given = TRAINING | {"kind": kind.value}
     document = documents.dump_spec(documents.load_spec(given))
     assert not document.keys() & {*GANG_FIELDS, "slotsPerWorker", "minReplicas"}

@@ -52,7 +52,7 @@ def environment(
 
 
 @pytest.mark.parametrize(("command", "code"), [("echo trained", 0), ("echo broken; exit 3", 3)])
-def test_the_documented_job_ends_as_its_training_with_the_logs_in_the_summary(
+def test_the_documented_job_ends_like_its_training_with_its_logs(
     environment: dict[str, str], tmp_path: Path, command: str, code: int
 ) -> None:
     spec = SPEC | COMPUTE | {"command": f"sh -c '{command}'"}

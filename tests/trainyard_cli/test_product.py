@@ -19,7 +19,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.extended
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
-SIGNED_IN: dict[str, str] = {}  # the environment of whoever the fixture signed in
+SIGNED_IN: dict[str, str] = {}  # the environment of the user whom the fixture signed in
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

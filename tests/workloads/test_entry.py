@@ -105,7 +105,7 @@ def test_administrators_are_kept_out_as_colleagues_are(
     assert "Ask maria" in why
 
 
-def test_an_access_key_that_sees_no_credentials_does_not_go_in_where_they_are(
+def test_an_access_key_without_credentials_cannot_enter_their_workloads(
     workload: Workload, member: User
 ) -> None:
     use_own_credential(workload)
@@ -138,7 +138,7 @@ def test_the_author_reads_before_submission_whom_tools_are_open_to(member: User)
     places = [(path_text(it.path), it.message.partition(",")[0]) for it in planned.warnings]
     assert places == [
         ("worker.connections[1].authorizationType", "open is open to its author alone"),
-        ("worker.connections[2].connectionType", "port is open to whoever reaches its port"),
+        ("worker.connections[2].connectionType", "port is open to anyone who reaches its port"),
     ]
     workload = Workload.objects.get(pk=submit(draft(there, values), by=member).pk)
     shown = [WarningOut.of(problem) for problem in planned.warnings]

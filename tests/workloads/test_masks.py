@@ -58,7 +58,7 @@ def test_no_page_of_a_workload_shows_what_a_secret_variable_holds(
     assert "EPOCHS = 3" in page
 
 
-def test_a_copied_draft_shows_no_secret_and_starts_with_it_all_the_same(
+def test_a_copied_draft_hides_a_secret_but_starts_with_it(
     workload: Workload, project: Project
 ) -> None:
     project.members.add(reader := UserFactory())
@@ -75,7 +75,7 @@ def test_a_copied_draft_shows_no_secret_and_starts_with_it_all_the_same(
 
 
 def test_a_hidden_value_is_not_shown_by_another_name(workload: Workload, project: Project) -> None:
-    """Whoever copies the workload may not have been told it."""
+    """A person who copies the workload may not know the value."""
     project.members.add(reader := UserFactory())
     services.copy(workload, by=reader)
     wizard = Wizard(reader)
@@ -96,9 +96,7 @@ def test_a_new_value_replaces_the_one_that_is_not_shown(workload: Workload, owne
     assert [item["value"] for item in values] == ["changed-1", "3"]
 
 
-def test_a_secret_of_an_environment_is_not_shown_and_stays_when_it_is_edited(
-    project: Project, owner: Any
-) -> None:
+def test_a_hidden_secret_of_an_environment_survives_an_edit(project: Project, owner: Any) -> None:
     wizard = Wizard(owner).ready("first")
     environment = wizard.environment
     environment.spec_json |= {"environmentVariables": VARIABLES}
@@ -122,9 +120,7 @@ def test_a_template_shows_no_secret(project: Project, owner: Any) -> None:
     assert SECRET not in signed_in(owner).get(template.get_absolute_url()).content.decode()
 
 
-def test_rest_answers_a_mark_for_a_secret_and_refuses_it_by_its_name(
-    workload: Workload, owner: Any
-) -> None:
+def test_rest_masks_a_secret_and_refuses_the_mask_by_name(workload: Workload, owner: Any) -> None:
     call = Caller(owner)
     status, answer = call("GET", f"/workloads/distributed/{workload.pk}")
     assert status == 200

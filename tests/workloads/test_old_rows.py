@@ -52,7 +52,7 @@ def project(user: User) -> Project:
 
 @pytest.mark.parametrize("document", ODD, ids=str)
 @pytest.mark.parametrize("factory", [EnvironmentFactory, ComputeResourceFactory])
-def test_an_asset_of_old_rules_shows_as_such_and_takes_no_page_down(
+def test_an_asset_of_old_rules_is_marked_and_breaks_no_page(
     user: User, project: Project, factory: Any, document: Any
 ) -> None:
     client = signed_in(user)
@@ -88,7 +88,7 @@ def test_an_environment_of_old_rules_is_put_right_by_its_form(user: User, projec
 
 
 @pytest.mark.parametrize("document", [{"framework": 5}, {"gone": 1}, {"worker": 3}, [], None])
-def test_a_template_and_a_draft_of_old_rules_are_read_as_far_as_they_can_be(
+def test_templates_and_drafts_of_old_rules_are_read_in_part(
     user: User, project: Project, document: Any
 ) -> None:
     client = signed_in(user)
@@ -129,7 +129,7 @@ def test_a_workload_of_old_rules_shows_as_such_and_holds_nobody_up(
     assert room.cpu < whole.cpu, "it is counted as what it was submitted with"
 
 
-def test_a_workload_of_old_rules_waits_with_its_reason_and_lets_others_by(
+def test_a_workload_of_old_rules_waits_and_delays_no_other(
     project: Project, sent: list[Any]
 ) -> None:
     old = WorkloadFactory(project=project, pending=True)

@@ -59,7 +59,7 @@ def refusals(content: WorkloadDraft, by: User) -> dict[tuple[str | int, ...], st
     return {it.path: it.message for it in plan(content, by=by).problems}
 
 
-def test_a_workload_names_the_credential_of_its_data_source_and_gets_todays_value(
+def test_a_workload_refers_to_a_credential_and_gets_its_present_value(
     user: User, project: Project, forge: Credential
 ) -> None:
     named = {"assetId": str(forge.pk), "name": "forge"}
@@ -169,9 +169,7 @@ def test_no_page_preview_or_row_shows_the_value(
     assert HIDDEN not in "".join((page, shown, *rows))
 
 
-def test_the_known_hosts_of_a_key_travel_with_it_as_they_are_now(
-    user: User, project: Project
-) -> None:
+def test_the_present_known_hosts_of_a_key_travel_with_it(user: User, project: Project) -> None:
     hosts = "example.com ssh-ed25519 AAAA"
     spec = {"kind": "sshKey", "knownHosts": hosts}
     key = CredentialFactory.create(home=project, name="key", spec_json=spec, entered={"ssh": "k"})

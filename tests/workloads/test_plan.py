@@ -91,7 +91,7 @@ def test_a_wrong_asset_id_hides_no_other_problem_of_the_plan(
     assert fields(demanding(project, **wrong), member) == sorted(expected)
 
 
-def test_a_project_of_another_cluster_is_judged_by_the_cluster_that_was_asked_for(
+def test_a_project_of_another_cluster_is_compared_with_the_requested_one(
     project: Project, member: User
 ) -> None:
     other: Cluster = ClusterFactory(name="other", kind="kubernetes")

@@ -65,7 +65,7 @@ def made(workload: Workload) -> tuple[list[Manifest], list[Any]]:
     return secrets, [pod.get("imagePullSecrets") for pod in pods]
 
 
-def test_a_registrys_password_is_in_a_secret_of_the_workload_that_all_its_pods_name(
+def test_all_pods_refer_to_a_secret_with_the_registry_password(
     user: User, project: Project
 ) -> None:
     registry(project)
@@ -164,9 +164,7 @@ def test_an_existing_secret_is_named_as_it_is(user: User, project: Project) -> N
     assert pods == [[{"name": "kept"}]] * len(pods)
 
 
-def test_a_registrys_password_is_that_of_the_day_and_a_lost_one_refuses_the_start(
-    user: User, project: Project
-) -> None:
+def test_a_start_needs_the_present_password_of_a_registry(user: User, project: Project) -> None:
     credential = registry(project)
     workload = submit(draft(project), by=user)
     credential.entered = {"password": "newer"}

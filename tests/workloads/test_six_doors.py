@@ -73,7 +73,7 @@ def _renamed(word: str) -> str:
 
 
 def by_yaml_and_form(wizard: Wizard, draft: WorkloadDraft, name: str) -> str:
-    """Pasted as YAML, which fills the form, whose pages are sent as a browser has them."""
+    """Paste YAML, which fills the form, and send its pages as a browser does."""
     text = write_draft_yaml(draft.model_copy(update={"name": name}), Names())
     wizard.open("/workloads/new/?yaml").press("", yaml=text)
     wizard.open(wizard.at(2)).press("save")

@@ -30,7 +30,7 @@ class ChosenIn(StrictBody):
     )
 
     def listed_assets(self) -> dict[str, Any]:
-        """Return the lists of assets as a pod's draft has them, without empty ones."""
+        """Return the lists of assets in the form of a pod's draft, without empty ones."""
         document = self.model_dump(mode="json", by_alias=True)
         return {key: document[key] for key in sorted(ASSET_LISTS) if document.get(key)}
 

@@ -48,7 +48,7 @@ class WorkloadChange:
 
 @dataclass(frozen=True)
 class Cursor:
-    """The last event that a listener was told of, and when."""
+    """The last event that a listener received, and when."""
 
     event: int
     at: datetime

@@ -80,7 +80,7 @@ def audience(workload: Workload, tool: Tool) -> str:
     rule = tool.connection
     author = workload.created_by
     if rule.connection_type in UNGUARDED:
-        return "Whoever reaches its port"
+        return "Anyone who reaches its port"
     if own_values.is_private(workload):
         return f"Only {author.username}" if author else "Nobody"
     if rule.authorization_type is Access.EVERYONE:

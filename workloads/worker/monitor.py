@@ -33,7 +33,7 @@ REFRESH_SECONDS = 30.0  # for the refresh before the watch, in which the lease i
 COLLECT_EVERY_SECONDS = 0.4
 EXTEND_EVERY_SECONDS = 1.0  # the lease
 OUTAGES_EVERY_SECONDS = 5.0
-MOST_ANNOUNCED = 500  # workloads whose pages are told of a change of their cluster
+MOST_ANNOUNCED = 500  # workloads whose pages hear about a change of their cluster
 CONNECTION_CHECK_SECONDS = 2.0  # seconds between two checks for a changed connection
 RELIST_SECONDS = 300.0  # list again from time to time: a watch cannot prove that it missed nothing
 

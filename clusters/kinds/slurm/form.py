@@ -60,7 +60,7 @@ class SlurmForm(ConnectionForm):
             Input.SELECT,
             options=(
                 (RunAs.SERVICE, "The user above"),
-                (RunAs.PEOPLE, "Whoever submits them, with an SSH key of their own"),
+                (RunAs.PEOPLE, "The people who submit them, with their own SSH keys"),
             ),
             hint="With their own keys people keep their own names, accounts and files on the "
             "cluster, and the user above only watches.",

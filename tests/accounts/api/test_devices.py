@@ -92,7 +92,7 @@ def test_a_code_ends_after_ten_minutes(browser: Client) -> None:
     assert not AccessKey.objects.exists()
 
 
-def test_whoever_is_locked_meanwhile_gets_no_key(browser: Client, ada: User) -> None:
+def test_a_user_who_is_locked_meanwhile_gets_no_key(browser: Client, ada: User) -> None:
     begun = begin()
     browser.post(PAGE, {"code": begun["userCode"], "answer": "approve"})
     ada.is_active = False
@@ -115,7 +115,7 @@ def test_sign_ins_are_begun_only_so_often_from_one_address(ada: User) -> None:
     assert codes == [201] * 20 + [429]
 
 
-def test_the_page_asks_whoever_is_not_signed_in_to_do_so_first(ada: User) -> None:
+def test_the_page_asks_for_a_sign_in_first(ada: User) -> None:
     answer = Client().get(PAGE, {"code": "BCDF-GHJK"})
     assert answer.status_code == 302
     assert "next=/device/%3Fcode" in answer["Location"]

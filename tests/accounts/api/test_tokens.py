@@ -177,7 +177,7 @@ def test_guessing_the_secret_of_a_key_is_limited_by_key_and_address(user: User) 
     assert sign_in("10.0.0.2", grantType="app_token", **key) == 200, "from elsewhere it is let in"
 
 
-def test_whoever_comes_back_when_told_is_let_in(user: User) -> None:
+def test_a_user_who_returns_after_the_wait_can_sign_in(user: User) -> None:
     body = {"grantType": "password", "username": "mara", "password": "wrong"}
     client = Client(REMOTE_ADDR="10.0.0.3")
     with time_machine.travel(timezone.now(), tick=False) as clock:

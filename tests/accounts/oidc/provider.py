@@ -22,7 +22,7 @@ class Provider(BaseHTTPRequestHandler):
     """Discovery, authorization, token and userinfo of OpenID Connect, for one person at a time.
 
     Tests change what it says: bytes, or anything that becomes JSON. Of the ``configuration`` and an
-    ID token, what is usual is added.
+    ID token, the usual claims are added.
     """
 
     person: ClassVar[Any] = MARA
@@ -54,26 +54,26 @@ class Provider(BaseHTTPRequestHandler):
         if not isinstance(self.configuration, dict):
             return self.configuration
         names = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
-        said = {f"{key}_endpoint": f"{self.here}/{path}" for key, path in names.items()}
-        said |= {"issuer": self.here, "jwks_uri": f"{self.here}/keys", **self.configuration}
+        said = {f"{key}_endpoint": f"{self.address}/{path}" for key, path in names.items()}
+        said |= {"issuer": self.address, "jwks_uri": f"{self.address}/keys", **self.configuration}
         return {key: value for key, value in said.items() if value is not LEFT_OUT}
 
     @property
-    def here(self) -> str:
+    def address(self) -> str:
         return f"http://{self.headers['Host']}"
 
     def do_POST(self) -> None:
         sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         if self.moves_token and self.path == "/token":
             self.send_response(307)
-            self.send_header("Location", f"{self.here}/elsewhere")
+            self.send_header("Location", f"{self.address}/elsewhere")
             self.end_headers()
             return
         verifier = sent.get("code_verifier", [""])[0].encode()
         is_its = _encoded(hashlib.sha256(verifier).digest()) == self.challenge
         said = self.token if is_its else {"error": "invalid_grant"}
         if isinstance(said, dict) and isinstance(said.get("id_token"), dict):
-            said = {**said, "id_token": id_token({"iss": self.here, **said["id_token"]})}
+            said = {**said, "id_token": id_token({"iss": self.address, **said["id_token"]})}
         self.say(said)
 
     def say(self, body: Any) -> None:

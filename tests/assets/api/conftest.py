@@ -25,6 +25,6 @@ def meta(project: Project) -> Meta:
 
 
 @pytest.fixture
-def boss(db: None) -> Caller:
+def admin_call(db: None) -> Caller:
     """An administrator who calls the API."""
     return Caller(UserFactory.create(administrator=True))

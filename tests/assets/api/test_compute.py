@@ -62,9 +62,7 @@ def test_a_compute_resource_is_created_read_changed_and_deleted(
     assert [it.verb for it in verbs] == ["delete", "update", "update", "create"]
 
 
-def test_a_name_that_an_asset_has_already_is_a_conflict_unless_more_is_wrong(
-    call: Caller, meta: Meta
-) -> None:
+def test_a_taken_name_is_a_conflict_unless_more_is_wrong(call: Caller, meta: Meta) -> None:
     body = {"meta": meta(), "spec": SPEC}
     assert call("POST", PATH, body)[0] == 201
     status, answer = call("POST", PATH, body)
@@ -113,7 +111,7 @@ def test_runapys_words_for_nothing_are_taken_with_an_asset(
     ],
     ids=str,
 )
-def test_all_that_is_wrong_with_an_asset_is_named_and_nothing_is_created(
+def test_all_problems_of_an_asset_are_named_and_nothing_is_created(
     call: Caller, meta: Meta, changes: dict[str, Any], field: str, words: str
 ) -> None:
     body = {**changes, "meta": meta(**changes.get("meta", {})), "spec": changes.get("spec", SPEC)}
@@ -138,7 +136,7 @@ def test_several_things_that_are_wrong_are_told_at_once(call: Caller, meta: Meta
 
 
 def test_the_place_of_an_asset_is_asked_for_by_its_scope(
-    call: Caller, boss: Caller, meta: Meta, project: Project
+    call: Caller, admin_call: Caller, meta: Meta, project: Project
 ) -> None:
     places: list[dict[str, Any]] = [
         {"scope": "tenant", "projectId": None},
@@ -148,12 +146,12 @@ def test_the_place_of_an_asset_is_asked_for_by_its_scope(
     for place in places:
         body = {"meta": meta(**place), "spec": SPEC}
         assert call("POST", PATH, body)[0] == 403, place
-        status, answer = boss("POST", PATH, body)
+        status, answer = admin_call("POST", PATH, body)
         assert (status, answer["meta"]["scope"]) == (201, place["scope"])
         assert call("GET", f"{PATH}/{answer['meta']['id']}")[0] == 200, "shared"
         assert call("DELETE", f"{PATH}/{answer['meta']['id']}")[0] == 403
     wrong = {"meta": meta(scope="cluster", clusterId=str(project.cluster_id)), "spec": SPEC}
-    assert "meta.projectId" in issues(boss("POST", PATH, wrong)[1])
+    assert "meta.projectId" in issues(admin_call("POST", PATH, wrong)[1])
 
 
 def test_assets_of_other_projects_are_not_there(stranger: Caller, project: Project) -> None:

@@ -33,12 +33,12 @@ def values() -> dict[str, str]:
 def test_a_credential_of_each_type_keeps_its_values_and_answers_none(
     call: Caller, meta: Meta, path: str
 ) -> None:
-    here = f"{PATH}/{path}"
-    status, created = call("POST", here, {"meta": meta(), "spec": SPECS[path]})
+    collection = f"{PATH}/{path}"
+    status, created = call("POST", collection, {"meta": meta(), "spec": SPECS[path]})
     assert status == 201, created
     assert values() == KEPT[path]
-    one = f"{here}/{created['meta']['id']}"
-    answers = [created, call("GET", one)[1], call("GET", here)[1], call("GET", PATH)[1]]
+    one = f"{collection}/{created['meta']['id']}"
+    answers = [created, call("GET", one)[1], call("GET", collection)[1], call("GET", PATH)[1]]
     status, changed = call("PUT", one, {"meta": {"name": "renamed"}, "spec": created["spec"]})
     assert (status, changed["spec"]) == (200, created["spec"]), "what was answered changes nothing"
     assert values() == KEPT[path]
@@ -80,10 +80,10 @@ def test_a_change_of_a_credential_replaces_the_values_that_are_sent(
 
 def test_pairs_of_a_generic_secret_are_kept_added_and_removed(call: Caller, meta: Meta) -> None:
     pairs = [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]
-    here = f"{PATH}/generic-secret"
-    _, answer = call("POST", here, {"meta": meta(), "spec": {"keyValuePairs": pairs}})
+    collection = f"{PATH}/generic-secret"
+    _, answer = call("POST", collection, {"meta": meta(), "spec": {"keyValuePairs": pairs}})
     assert answer["spec"]["keyValuePairs"] == [{"key": "a"}, {"key": "b"}]
-    one = f"{here}/{answer['meta']['id']}"
+    one = f"{collection}/{answer['meta']['id']}"
     changed = {"keyValuePairs": [{"key": "b"}, {"key": "c", "value": "3"}]}
     assert call("PUT", one, {"spec": changed})[0] == 200
     assert values() == {"b": "2", "c": "3"}
@@ -95,13 +95,13 @@ def test_pairs_of_a_generic_secret_are_kept_added_and_removed(call: Caller, meta
 
 
 def test_a_generic_secret_with_the_key_ssh_alone_is_an_ssh_key(call: Caller, meta: Meta) -> None:
-    here = f"{PATH}/generic-secret"
+    collection = f"{PATH}/generic-secret"
     spec = {"keyValuePairs": [{"key": "ssh", "value": "PRIVATE"}]}
-    _, answer = call("POST", here, {"meta": meta(), "spec": spec})
+    _, answer = call("POST", collection, {"meta": meta(), "spec": spec})
     row = Credential.objects.get()
     assert (row.spec.kind, values()) == ("sshKey", {"ssh": "PRIVATE\n"})
     assert answer["meta"]["kind"] == "genericSecret"
-    one = f"{here}/{row.pk}"
+    one = f"{collection}/{row.pk}"
     assert call("PUT", one, {"spec": answer["spec"]})[1]["spec"]["keyValuePairs"] == [
         {"key": "ssh"}
     ]
@@ -109,16 +109,16 @@ def test_a_generic_secret_with_the_key_ssh_alone_is_an_ssh_key(call: Caller, met
 
 
 def test_known_hosts_are_a_pair_of_an_ssh_key_and_no_secret(call: Caller, meta: Meta) -> None:
-    here = f"{PATH}/generic-secret"
+    collection = f"{PATH}/generic-secret"
     hosts = "forge.example.com ssh-ed25519 AAAA"
     pairs = [{"key": "ssh", "value": "PRIVATE"}, {"key": "known_hosts", "value": hosts}]
-    _, answer = call("POST", here, {"meta": meta(), "spec": {"keyValuePairs": pairs}})
+    _, answer = call("POST", collection, {"meta": meta(), "spec": {"keyValuePairs": pairs}})
     shown = [{"key": "ssh"}, {"key": "known_hosts", "value": hosts}]
     assert answer["spec"]["keyValuePairs"] == shown
     row = Credential.objects.get()
     assert (row.spec.known_hosts, values()) == (hosts, {"ssh": "PRIVATE\n"})
     keys = [{"key": "ssh"}, {"key": "known_hosts"}]
-    one = f"{here}/{row.pk}"
+    one = f"{collection}/{row.pk}"
     assert call("PUT", one, {"spec": {"keyValuePairs": keys}})[1]["spec"]["keyValuePairs"] == shown
     wrong = [{"key": "ssh"}, {"key": "known_hosts", "value": "forge"}]
     status, refused = call("PUT", one, {"spec": {"keyValuePairs": wrong}})
@@ -169,17 +169,17 @@ def test_faults_of_a_credential_have_the_paths_of_the_request(
 
 
 def test_a_private_credential_is_its_owners_alone(call: Caller, meta: Meta) -> None:
-    here = f"{PATH}/generic-secret"
+    collection = f"{PATH}/generic-secret"
     own = {"name": "hub", "scope": "tenant", "private": True}
-    status, answer = call("POST", here, {"meta": own, "spec": SPECS["generic-secret"]})
+    status, answer = call("POST", collection, {"meta": own, "spec": SPECS["generic-secret"]})
     assert (status, answer["meta"]["private"]) == (201, True)
     row = Credential.objects.get()
     assert row.owner == row.created_by
     change = {"meta": {"private": False}}
-    status, answer = call("PUT", f"{here}/{row.pk}", change)
+    status, answer = call("PUT", f"{collection}/{row.pk}", change)
     assert (status, answer["complianceIssues"][0]["field"]) == (400, "meta.private")
     body = {"meta": meta(private=True), "spec": SPECS["generic-secret"]}
-    status, answer = call("POST", here, body)
+    status, answer = call("POST", collection, body)
     assert (status, answer["complianceIssues"][0]["field"]) == (400, "meta.scope")
 
 

@@ -23,15 +23,15 @@ EACH = pytest.mark.parametrize("path", SPECS)
 def test_a_data_source_of_each_type_is_created_read_changed_and_deleted(
     call: Caller, meta: Meta, path: str
 ) -> None:
-    here = f"{PATH}/{path}"
+    collection = f"{PATH}/{path}"
     spec = SPECS[path]
-    status, created = call("POST", here, {"meta": meta(), "spec": spec})
+    status, created = call("POST", collection, {"meta": meta(), "spec": spec})
     assert status == 201, created
     assert created["meta"]["kind"] == KINDS.get(path, path)
     sent = {key: value for key, value in spec.items() if value is not None}
     assert created["spec"].items() >= sent.items()
     assert "name" not in created["spec"]
-    one = f"{here}/{created['meta']['id']}"
+    one = f"{collection}/{created['meta']['id']}"
     assert call("GET", one)[1] == created
     assert call("PUT", one, {"spec": created["spec"]})[1]["spec"] == created["spec"]
     moved = {"mountPath" if "mountPath" in spec else "path": "/elsewhere"}

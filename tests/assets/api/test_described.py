@@ -16,8 +16,8 @@ def paths() -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", ASSETS)
 def test_a_spec_is_described_with_its_fields_and_no_other(paths: dict[str, Any], path: str) -> None:
-    here = f"/api/v1/asset/{path}"
-    for method, address in (("post", here), ("put", f"{here}/{{asset_id}}")):
+    collection = f"/api/v1/asset/{path}"
+    for method, address in (("post", collection), ("put", f"{collection}/{{asset_id}}")):
         content = paths[address][method]["requestBody"]["content"]["application/json"]
         body = content["schema"]
         assert body["$ref"].startswith("#/components/schemas/Asset"), "what all kinds have"

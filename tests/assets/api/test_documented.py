@@ -21,9 +21,9 @@ def test_the_calls_that_the_page_on_rest_shows_for_assets_work(
     assert len(commands) >= 2
     entries = []
     for command in commands:
-        here = command.replace(HERE, live_server.url)
-        here = re.sub(r'"projectId": 1\b', f'"projectId": {project.pk}', here)
-        answer = pasted(here, token)
+        localized = command.replace(HERE, live_server.url)
+        localized = re.sub(r'"projectId": 1\b', f'"projectId": {project.pk}', localized)
+        answer = pasted(localized, token)
         assert "complianceIssues" not in answer, answer
         entries += answer.get("entries", [])
     assert [entry["meta"]["name"] for entry in entries] == ["half-gpu"]

@@ -91,7 +91,7 @@ def test_a_change_of_an_environment_keeps_what_it_leaves_out_of_meta(
     assert (row.distributed, row.framework, row.override_uid_gid) == (False, "", True)
 
 
-def test_an_environment_says_which_kinds_of_workloads_of_a_project_can_use_it(
+def test_compliance_of_an_environment_depends_on_the_kind_of_workload(
     call: Caller, project: Project
 ) -> None:
     alone = EnvironmentFactory(home=project, name="alone", distributed=False)
@@ -117,7 +117,7 @@ def test_an_environment_says_which_kinds_of_workloads_of_a_project_can_use_it(
 @pytest.mark.parametrize(
     "asked", ["complyToWorkloadType=training", "complyToProject=1&complyToWorkloadType=model"]
 )
-def test_a_kind_of_workload_is_asked_of_a_project_and_must_be_one(call: Caller, asked: str) -> None:
+def test_a_kind_of_workload_needs_a_project_and_must_exist(call: Caller, asked: str) -> None:
     status, answer = call("GET", f"{PATH}?{asked}")
     assert status == 400
     assert "complyTo" in str(answer)

@@ -36,9 +36,9 @@ def test_an_asset_is_restored_on_its_page(slug: str) -> None:
     kind: AssetKind[Any] = KINDS[slug]
     own = {"entered": {"token": "not to be read"}} if slug == "credential" else {}
     asset = FACTORIES[slug](name="first", **own)
-    boss = UserFactory(administrator=True)
-    services.update(kind, asset, by=boss, name="second")
-    client = signed_in(boss)
+    administrator = UserFactory(administrator=True)
+    services.update(kind, asset, by=administrator, name="second")
+    client = signed_in(administrator)
     versions = kind.address("versions", asset.pk)
     assert versions in client.get(asset.get_absolute_url()).content.decode()
     page = client.get(versions).content.decode()
@@ -54,17 +54,17 @@ def test_an_asset_is_restored_on_its_page(slug: str) -> None:
 def test_a_version_that_cannot_be_restored_is_told_on_the_page() -> None:
     home: Project = ProjectFactory()
     asset = EnvironmentFactory(home=home, name="first")
-    boss = UserFactory(administrator=True)
-    services.update(KINDS["environment"], asset, by=boss, name="second")
+    administrator = UserFactory(administrator=True)
+    services.update(KINDS["environment"], asset, by=administrator, name="second")
     EnvironmentFactory(home=home, name="first")
-    client = signed_in(boss)
+    client = signed_in(administrator)
     answer = client.post(f"/environments/{asset.pk}/versions/1/restore/", **DRAWER)
     assert answer.status_code == 422
     assert "Version 1 cannot be restored. " in answer.content.decode()
     assert client.post(f"/environments/{asset.pk}/versions/9/restore/").status_code == 404
 
 
-def test_whoever_may_only_look_gets_no_button_and_cannot_restore() -> None:
+def test_a_reader_gets_no_button_and_cannot_restore() -> None:
     home: Project = ProjectFactory(members=[reader := UserFactory()])
     asset = EnvironmentFactory(home=home, in_account=True, name="first")
     services.update(KINDS["environment"], asset, by=UserFactory(administrator=True), name="second")

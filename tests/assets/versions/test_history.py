@@ -23,7 +23,7 @@ NEWER = "pytorch:2"
 
 
 @pytest.fixture
-def boss(db: None) -> User:
+def administrator(db: None) -> User:
     return UserFactory(administrator=True)
 
 
@@ -34,9 +34,13 @@ def home(db: None) -> Project:
 
 
 @pytest.fixture
-def environment(boss: User, home: Project) -> Environment:
+def environment(administrator: User, home: Project) -> Environment:
     return services.create(
-        ENVIRONMENT, by=boss, name="base", scope=OwningScope(home), document={"image": IMAGE}
+        ENVIRONMENT,
+        by=administrator,
+        name="base",
+        scope=OwningScope(home),
+        document={"image": IMAGE},
     )
 
 
@@ -51,38 +55,42 @@ def lines(environment: Environment, by: User) -> list[list[str]]:
 
 
 def test_each_change_is_kept_with_who_made_it_and_what_differs(
-    environment: Environment, boss: User
+    environment: Environment, administrator: User
 ) -> None:
     ada = UserFactory(administrator=True)
     update(environment, ada, document={"image": NEWER}, description="newer")
-    newest, first = history.changes(ENVIRONMENT, environment, boss)
+    newest, first = history.changes(ENVIRONMENT, environment, administrator)
     assert (newest.version.number, newest.version.by, newest.is_current) == (2, ada, True)
-    assert (first.version.number, first.version.by, first.is_first) == (1, boss, True)
-    assert lines(environment, boss) == [
+    assert (first.version.number, first.version.by, first.is_first) == (1, administrator, True)
+    assert lines(environment, administrator) == [
         ["+description: newer", f"-image: {IMAGE}", f"+image: {NEWER}"],
         [],
     ]
 
 
-def test_saving_the_same_is_no_version(environment: Environment, boss: User) -> None:
-    update(environment, boss, document={"image": IMAGE}, name="base")
+def test_saving_the_same_is_no_version(environment: Environment, administrator: User) -> None:
+    update(environment, administrator, document={"image": IMAGE}, name="base")
     assert AssetVersion.objects.count() == 1
 
 
-def test_an_asset_of_before_keeps_what_it_was_as_its_first_version(boss: User) -> None:
+def test_an_asset_of_before_keeps_what_it_was_as_its_first_version(administrator: User) -> None:
     old: Environment = EnvironmentFactory(spec_json={"image": IMAGE})
-    assert [change.version.number for change in history.changes(ENVIRONMENT, old, boss)] == [1]
+    assert [
+        change.version.number for change in history.changes(ENVIRONMENT, old, administrator)
+    ] == [1]
     assert not AssetVersion.objects.exists()
-    update(Environment.objects.get(pk=old.pk), boss, document={"image": NEWER})
-    assert lines(old, boss)[0] == [f"-image: {IMAGE}", f"+image: {NEWER}"]
+    update(Environment.objects.get(pk=old.pk), administrator, document={"image": NEWER})
+    assert lines(old, administrator)[0] == [f"-image: {IMAGE}", f"+image: {NEWER}"]
 
 
 def test_an_earlier_version_is_restored_as_the_next_one(
-    environment: Environment, boss: User
+    environment: Environment, administrator: User
 ) -> None:
-    update(environment, boss, name="other", document={"image": NEWER}, override_uid_gid=True)
+    update(
+        environment, administrator, name="other", document={"image": NEWER}, override_uid_gid=True
+    )
     first = history.versions_of(ENVIRONMENT, environment).get(number=1)
-    services.restore(ENVIRONMENT, environment, first, by=boss)
+    services.restore(ENVIRONMENT, environment, first, by=administrator)
     again = Environment.objects.get(pk=environment.pk)
     assert (again.name, again.spec.image, again.override_uid_gid) == ("base", IMAGE, False)
     assert list(history.versions_of(ENVIRONMENT, again).values_list("number", flat=True)) == [
@@ -93,32 +101,32 @@ def test_an_earlier_version_is_restored_as_the_next_one(
 
 
 def test_a_name_that_is_taken_meanwhile_cannot_be_restored(
-    environment: Environment, boss: User, home: Project
+    environment: Environment, administrator: User, home: Project
 ) -> None:
-    update(environment, boss, name="other")
+    update(environment, administrator, name="other")
     EnvironmentFactory(home=home, name="base")
     first = history.versions_of(ENVIRONMENT, environment).get(number=1)
     with pytest.raises(SpecError, match="already exists"):
-        services.restore(ENVIRONMENT, environment, first, by=boss)
+        services.restore(ENVIRONMENT, environment, first, by=administrator)
     assert AssetVersion.objects.count() == 2
 
 
 def test_the_last_versions_are_kept(
-    environment: Environment, boss: User, monkeypatch: pytest.MonkeyPatch
+    environment: Environment, administrator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "MAX_VERSIONS", 3)
     for number in range(5):
-        update(environment, boss, description=f"take {number}")
+        update(environment, administrator, description=f"take {number}")
     numbers = history.versions_of(ENVIRONMENT, environment).values_list("number", flat=True)
     assert list(numbers) == [6, 5, 4]
 
 
-def test_versions_go_with_their_asset(environment: Environment, boss: User) -> None:
-    services.delete(ENVIRONMENT, environment, by=boss)
+def test_versions_go_with_their_asset(environment: Environment, administrator: User) -> None:
+    services.delete(ENVIRONMENT, environment, by=administrator)
     assert not AssetVersion.objects.exists()
 
 
-def test_a_version_of_any_kind_has_nothing_encrypted_and_no_place(boss: User) -> None:
+def test_a_version_of_any_kind_has_nothing_encrypted_and_no_place(administrator: User) -> None:
     never = {"id", "scope", "cluster", "project", "department", "created_by", "updated_at"}
     for kind in KINDS.values():
         columns = history.columns_of(kind, kind.model())
@@ -127,25 +135,29 @@ def test_a_version_of_any_kind_has_nothing_encrypted_and_no_place(boss: User) ->
 
 
 def test_secret_values_of_variables_are_not_in_what_differs(
-    environment: Environment, boss: User
+    environment: Environment, administrator: User
 ) -> None:
     for value in ("s3cr3t-one", "s3cr3t-two"):
         variable = {"name": "API_TOKEN", "value": value}
-        update(environment, boss, document={"image": IMAGE, "environmentVariables": [variable]})
-    assert "s3cr3t" not in str(lines(environment, boss))
-    assert lines(environment, boss)[0] == []
+        update(
+            environment,
+            administrator,
+            document={"image": IMAGE, "environmentVariables": [variable]},
+        )
+    assert "s3cr3t" not in str(lines(environment, administrator))
+    assert lines(environment, administrator)[0] == []
 
 
 def test_the_page_takes_as_many_queries_for_many_versions(
-    environment: Environment, boss: User
+    environment: Environment, administrator: User
 ) -> None:
     counts = []
     for times in (1, 5):
         for number in range(times):
-            update(environment, boss, description=f"{times} {number}")
+            update(environment, administrator, description=f"{times} {number}")
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            [str(it.version.by) for it in history.changes(ENVIRONMENT, environment, boss)]
+            [str(it.version.by) for it in history.changes(ENVIRONMENT, environment, administrator)]
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 2

@@ -1,4 +1,4 @@
-"""What pods on a real node asked for counts as allocated there, whoever made them."""
+"""Requests of all pods on a real node count as allocated there."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""The commands that make an account for Trainyard do so, as the documentation has them."""
+"""The documented commands create an account for Trainyard."""
 
 import os
 import subprocess

@@ -49,15 +49,15 @@ def settle() -> tuple[Population, User]:
     them all."""
     place = build()
     user = place.people["author"]
-    boss = place.people["administrator"]
+    administrator = place.people["administrator"]
     assert user
-    assert boss
+    assert administrator
     user.username = "ada"
-    for person in (user, boss):
+    for person in (user, administrator):
         person.set_password("analytical-engine")
         person.save()
     place.ids["clusters"] = reached(name="kept").pk
-    return place, boss
+    return place, administrator
 
 
 def requests(place: Population, *methods: str) -> Iterator[ExampleRequest]:

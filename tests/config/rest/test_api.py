@@ -21,15 +21,15 @@ __all__ = ["call", "project", "researcher", "seed_body"]
 def test_a_query_parameter_that_a_call_does_not_know_is_refused(
     db: None, method: str, path: str
 ) -> None:
-    boss = Caller(UserFactory.create(administrator=True))
-    status, answer = boss(method, f"{address(path)}?surprise=1", BODIES.get(path, {}))
+    admin_call = Caller(UserFactory.create(administrator=True))
+    status, answer = admin_call(method, f"{address(path)}?surprise=1", BODIES.get(path, {}))
     assert status == 400, answer
     wrong = {issue["field"] for issue in answer["complianceIssues"]}
     assert "surprise" in wrong
     assert "surprise" in answer["details"]
 
 
-def test_a_dry_run_submits_nothing_and_the_parameters_of_a_list_are_named(
+def test_a_dry_run_submits_nothing_and_unknown_parameters_are_named(
     call: Caller, seed_body: Body
 ) -> None:
     status, answer = call("POST", "/workloads/distributed?dryrun=true", seed_body())

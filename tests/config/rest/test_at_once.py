@@ -45,20 +45,22 @@ def ask(user: User, method: str, path: str, body: Any, **headers: str) -> Callab
 
 
 def test_two_changes_at_once_lose_nothing() -> None:
-    boss = UserFactory.create(administrator=True)
+    administrator = UserFactory.create(administrator=True)
     for _ in range(3):
         department = DepartmentFactory.create()
         path = f"/org-unit/departments/{department.pk}/resources"
         changes = [{"gpu": {"deserved": 3}}], [{"cpu": {"deserved": 5}}]
-        answers = at_once(*(ask(boss, "PATCH", path, change) for change in changes))
+        answers = at_once(*(ask(administrator, "PATCH", path, change) for change in changes))
         assert [it.status_code for it in answers] == [200, 200]
         row = Department.objects.get(pk=department.pk)
         assert (row.gpu_quota, row.cpu_quota) == (3, 5)
 
 
 def test_an_idempotency_key_that_is_sent_twice_at_once_makes_one_thing() -> None:
-    boss = UserFactory.create(administrator=True)
-    twice = [ask(boss, "POST", "/access-keys", {"name": "ci"}, **{"Idempotency-Key": "k"})] * 2
+    administrator = UserFactory.create(administrator=True)
+    twice = [
+        ask(administrator, "POST", "/access-keys", {"name": "ci"}, **{"Idempotency-Key": "k"})
+    ] * 2
     answers = at_once(*twice)
     assert [it.status_code for it in answers] == [201, 201]
     assert answers[0].json() == answers[1].json()
@@ -71,14 +73,14 @@ TOGETHER = {"many_distributed", "many_trainings", "many_workspaces", "from_batch
 
 
 def test_of_two_new_things_of_one_name_the_second_is_refused(sent: object) -> None:
-    place, boss = settle()
+    place, administrator = settle()
     asked = {it.name.removeprefix("create_"): it for it in requests(place, "POST")}
     named = {name for name, it in asked.items() if it.name.startswith("create_")}
     both = {}
     for name in sorted(named - UNNAMED - TOGETHER):
         if "meta" in asked[name].body:  # assets of several types have their names together
             asked[name].body["meta"]["name"] = name.replace("_", "-")
-        answers = at_once(*[partial(asked[name].send, boss)] * 2)
+        answers = at_once(*[partial(asked[name].send, administrator)] * 2)
         both[name] = sorted(it.status_code for it in answers)
     assert len(both) > 25
     assert {name: it for name, it in both.items() if it not in ([201, 409], [202, 409])} == {}

@@ -57,7 +57,7 @@ def test_nothing_that_was_released_is_lost() -> None:
     )
 
 
-def test_each_operation_has_an_id_of_words_of_its_own_and_a_description() -> None:
+def test_each_operation_has_a_unique_id_and_a_description() -> None:
     ids = [it["operationId"] for _, it in operations(NOW)]
     assert len(set(ids)) == len(ids)
     assert not [it for it in ids if "_api_" in it or not it.isascii()]
@@ -75,7 +75,7 @@ def test_each_operation_tells_its_refusals_with_the_body_of_an_error() -> None:
     assert set(SCHEMAS["ErrorBody"]["properties"]) >= {"code", "complianceIssues", "requestId"}
 
 
-def test_things_that_a_call_creates_are_linked_to_those_that_read_and_delete_them() -> None:
+def test_calls_that_create_link_to_those_that_read_and_delete() -> None:
     linked = {
         call["operationId"]: set(links)
         for _, call in operations(NOW)
@@ -118,7 +118,7 @@ def test_the_spec_that_is_described_is_the_one_that_is_accepted(kind: WorkloadKi
     assert described["additionalProperties"] is False
 
 
-def test_words_that_are_few_are_listed_and_none_is_there_in_two_spellings() -> None:
+def test_enumerations_are_listed_and_have_one_spelling_each() -> None:
     assert SCHEMAS["WorkloadOut"]["properties"]["phase"]["enum"] == list(Phase)
     for name, schema in SCHEMAS.items():
         enums = [schema, *schema.get("properties", {}).values()]

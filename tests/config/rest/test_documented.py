@@ -30,22 +30,22 @@ def project() -> Project:
 
 def at(server: str, command: str, project: Project) -> str:
     """The same with the ids of this place."""
-    here = command.replace(HERE, server).replace("<uuid>", str(project.cluster_id))
-    here = re.sub(r'("?projectId"?): "1"', rf'\1: "{project.pk}"', here)
-    return here.replace('clusterId: "…"', f'clusterId: "{project.cluster_id}"')
+    localized = command.replace(HERE, server).replace("<uuid>", str(project.cluster_id))
+    localized = re.sub(r'("?projectId"?): "1"', rf'\1: "{project.pk}"', localized)
+    return localized.replace('clusterId: "…"', f'clusterId: "{project.cluster_id}"')
 
 
 @pytest.mark.parametrize("which", SHOWN)
 def test_a_call_of_the_page_on_rest_works_as_it_is_pasted(
     which: str, project: Project, live_server: LiveServer, tmp_path: Path
 ) -> None:
-    boss = UserFactory.create(username="admin", administrator=True)
-    boss.set_password("…")  # as the page has it
-    boss.save()
+    administrator = UserFactory.create(username="admin", administrator=True)
+    administrator.set_password("…")  # the password of the page
+    administrator.save()
     (tmp_path / "test.sh").write_text(SCRIPT)
     (tmp_path / "job.yaml").write_text(json.dumps(MANIFEST))
     answer = pasted(
-        at(live_server.url, SHOWN[which], project), tokens.access_token_for(boss), tmp_path
+        at(live_server.url, SHOWN[which], project), tokens.access_token_for(administrator), tmp_path
     )
     assert "complianceIssues" not in answer, answer
     assert {"accessToken", "workloadId", "workload", "values"} & answer.keys(), answer

@@ -15,7 +15,7 @@ from tests.factories import ClusterFactory, UserFactory
 
 
 @pytest.fixture
-def boss(db: None) -> User:
+def administrator(db: None) -> User:
     return UserFactory.create(administrator=True)
 
 
@@ -33,58 +33,67 @@ def ask(user: User, method: str, path: str, body: Any = None, **headers: str) ->
     )
 
 
-def department(boss: User) -> str:
+def department(administrator: User) -> str:
     body = {"name": "research", "clusterId": str(ClusterFactory.create().pk)}
-    return f"/org-unit/departments/{ask(boss, 'POST', '/org-unit/departments', body).json()['id']}"
+    created = ask(administrator, "POST", "/org-unit/departments", body).json()
+    return f"/org-unit/departments/{created['id']}"
 
 
-def test_an_edit_of_what_changed_meanwhile_is_refused(boss: User) -> None:
-    path = department(boss)
-    seen = ask(boss, "GET", path)["ETag"]
-    first = ask(boss, "PUT", path, {"overQuota": False}, **{"If-Match": seen})
+def test_an_edit_of_what_changed_meanwhile_is_refused(administrator: User) -> None:
+    path = department(administrator)
+    seen = ask(administrator, "GET", path)["ETag"]
+    first = ask(administrator, "PUT", path, {"overQuota": False}, **{"If-Match": seen})
     assert first.status_code == 200
-    late = ask(boss, "PUT", path, {"name": "science"}, **{"If-Match": seen})
+    late = ask(administrator, "PUT", path, {"name": "science"}, **{"If-Match": seen})
     assert (late.status_code, late.json()["code"]) == (412, 412)
     assert Department.objects.get(name="research").over_quota is False
-    assert ask(boss, "GET", path)["ETag"] == first["ETag"]
-    parts = ask(boss, "PATCH", f"{path}/resources", [{}], **{"If-Match": seen})
+    assert ask(administrator, "GET", path)["ETag"] == first["ETag"]
+    parts = ask(administrator, "PATCH", f"{path}/resources", [{}], **{"If-Match": seen})
     assert parts.status_code == 412
-    assert ask(boss, "DELETE", path, **{"If-Match": seen}).status_code == 412
-    assert ask(boss, "DELETE", path, **{"If-Match": f'"x", {first["ETag"]}'}).status_code == 204
+    assert ask(administrator, "DELETE", path, **{"If-Match": seen}).status_code == 412
+    assert (
+        ask(administrator, "DELETE", path, **{"If-Match": f'"x", {first["ETag"]}'}).status_code
+        == 204
+    )
 
 
-def test_an_edit_that_changes_nothing_keeps_the_etag(boss: User) -> None:
-    path = department(boss)
-    seen = ask(boss, "GET", path)
+def test_an_edit_that_changes_nothing_keeps_the_etag(administrator: User) -> None:
+    path = department(administrator)
+    seen = ask(administrator, "GET", path)
     assert "projects" in seen.json()
-    assert ask(boss, "PUT", path, {}, **{"If-Match": seen["ETag"]}).status_code == 200
+    assert ask(administrator, "PUT", path, {}, **{"If-Match": seen["ETag"]}).status_code == 200
 
 
-def test_an_edit_of_what_is_not_there_is_not_found_whatever_it_must_match(boss: User) -> None:
+def test_an_edit_of_a_missing_object_is_not_found_with_any_etag(administrator: User) -> None:
     path = "/org-unit/departments/999999"
-    assert ask(boss, "PUT", path, {}, **{"If-Match": '"x"'}).status_code == 404
+    assert ask(administrator, "PUT", path, {}, **{"If-Match": '"x"'}).status_code == 404
 
 
-def test_a_dry_run_judges_and_changes_nothing(boss: User) -> None:
-    path = department(boss)
+def test_a_dry_run_judges_and_changes_nothing(administrator: User) -> None:
+    path = department(administrator)
     entries = AuditEntry.objects.count()
-    tried = ask(boss, "PUT", f"{path}?dryRun=true", {"name": "science"})
+    tried = ask(administrator, "PUT", f"{path}?dryRun=true", {"name": "science"})
     assert (tried.status_code, tried.json()["name"], tried["Dry-Run"]) == (200, "science", "true")
-    assert ask(boss, "PUT", f"{path}?dryRun=true", {"name": "No Name"}).status_code == 400
-    assert ask(boss, "DELETE", f"{path}?dryRun=true").status_code == 204
-    made = ask(boss, "POST", "/access-keys?dryRun=true", {"name": "ci"})
+    assert ask(administrator, "PUT", f"{path}?dryRun=true", {"name": "No Name"}).status_code == 400
+    assert ask(administrator, "DELETE", f"{path}?dryRun=true").status_code == 204
+    made = ask(administrator, "POST", "/access-keys?dryRun=true", {"name": "ci"})
     assert (made.status_code, made["Dry-Run"]) == (201, "true")
-    assert (Department.objects.filter(name="research").count(), boss.access_keys.count()) == (1, 0)
+    assert (
+        Department.objects.filter(name="research").count(),
+        administrator.access_keys.count(),
+    ) == (1, 0)
     assert AuditEntry.objects.count() == entries
-    assert ask(boss, "DELETE", path).status_code == 204
+    assert ask(administrator, "DELETE", path).status_code == 204
 
 
 @pytest.mark.parametrize(("method", "path"), [it for it in calls() if it[0] != "GET"], ids=" ".join)
-def test_every_call_that_changes_something_can_be_tried(boss: User, method: str, path: str) -> None:
+def test_every_call_that_changes_something_can_be_tried(
+    administrator: User, method: str, path: str
+) -> None:
     if path in WITHOUT_A_CALLER:
         return
     body: Any = [{}] if path.endswith("/resources") else {}
-    status = ask(boss, method, f"{address(path)}?dryRun=perhaps", body)
+    status = ask(administrator, method, f"{address(path)}?dryRun=perhaps", body)
     assert "dryRun" in [it["field"] for it in status.json()["complianceIssues"]]
-    answer = ask(boss, method, f"{address(path)}?dryRun=true", body)
+    answer = ask(administrator, method, f"{address(path)}?dryRun=true", body)
     assert "dryRun" not in answer.content.decode()

@@ -1,4 +1,4 @@
-"""What is wrong with a query or a body is told in our words, under the names that were sent."""
+"""Errors in a query or a body have our own texts, under the names that were sent."""
 
 from typing import Any
 
@@ -35,10 +35,10 @@ def test_wrong_values_are_told_in_our_words_under_wire_names(name: str) -> None:
     call = CALLS[name]
     described = body_of(CALLS[name], NOW).get("properties", {})
     query = {it["name"] for it in call["parameters"] if it["in"] == "query"}
-    boss = Caller(UserFactory.create(administrator=True))
+    admin_call = Caller(UserFactory.create(administrator=True))
     asked = "&".join(f"{it}=%C2%A7" for it in sorted(query))
     body = {field: odd_for(schema) for field, schema in described.items()}
-    status, answer = boss(method, f"{address(path)}?{asked}", body or None)
+    status, answer = admin_call(method, f"{address(path)}?{asked}", body or None)
     assert status in {200, 400, 404, 409}, answer
     for issue in answer["complianceIssues"] if status in {400, 409} else ():
         assert not [it for it in FOREIGN if it in issue["details"]], issue

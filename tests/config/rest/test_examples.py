@@ -27,21 +27,21 @@ def test_each_request_with_a_body_has_an_example() -> None:
     assert SHOWN.keys() == EXAMPLES.keys()
 
 
-def test_each_example_is_accepted_and_each_post_is_done_once_under_its_key(
+def test_each_example_is_accepted_and_each_post_runs_once_per_key(
     place: tuple[Population, User],
 ) -> None:
-    there, boss = place
+    there, administrator = place
     refused = []
     again = []
     for request in requests(there, "POST", "PUT", "PATCH"):
-        boss.refresh_from_db()
+        administrator.refresh_from_db()
         with transaction.atomic():
-            answer = request.send(boss, **{"Idempotency-Key": "k"})
-            boss.refresh_from_db()  # a new password ends the tokens of the old one
+            answer = request.send(administrator, **{"Idempotency-Key": "k"})
+            administrator.refresh_from_db()  # a new password ends the tokens of the old one
             if answer.status_code >= 300 and request.name in SHOWN:
                 refused.append((request.name, answer.json()))
             elif request.method == "POST" and answer.status_code < 300:
-                second = request.send(boss, **{"Idempotency-Key": "k"})
+                second = request.send(administrator, **{"Idempotency-Key": "k"})
                 if "Idempotent-Replayed" not in second:
                     again.append(request.name)
             transaction.set_rollback(True)
@@ -50,13 +50,13 @@ def test_each_example_is_accepted_and_each_post_is_done_once_under_its_key(
 
 
 def test_no_call_that_is_tried_leaves_a_trace(place: tuple[Population, User]) -> None:
-    there, boss = place
+    there, administrator = place
     every = requests(there, "POST", "PUT", "PATCH", "DELETE")
     tried = [it for it in every if it.name not in SIGN_IN]
     before = everything()
     refused = []
     for request in tried:
-        answer = request.send(boss, "?dryRun=true")
+        answer = request.send(administrator, "?dryRun=true")
         if answer.status_code >= 300 and request.name in SHOWN:
             refused.append((request.name, answer.json()))
     assert not refused, refused
@@ -73,11 +73,11 @@ def everything() -> dict[str, list[Any]]:
 
 
 def test_no_edit_is_done_to_what_has_changed_since(place: tuple[Population, User]) -> None:
-    there, boss = place
+    there, administrator = place
     done = []
     for request in requests(there, "PUT", "PATCH", "DELETE"):
         with transaction.atomic():
-            answer = request.send(boss, **{"If-Match": '"of another day"'})
+            answer = request.send(administrator, **{"If-Match": '"of another day"'})
             transaction.set_rollback(True)
         if answer.status_code != 412:
             done.append((request.name, answer.status_code))

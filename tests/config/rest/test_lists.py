@@ -36,13 +36,13 @@ OF_ANY_WORD = {
 
 
 @pytest.fixture
-def boss() -> User:
+def administrator() -> User:
     return UserFactory.create(administrator=True, username="boss")
 
 
 @pytest.fixture
-def project(boss: User) -> Project:
-    return ProjectFactory.create(name="vision", members=[boss])
+def project(administrator: User) -> Project:
+    return ProjectFactory.create(name="vision", members=[administrator])
 
 
 def test_every_list_is_filtered_searched_sorted_and_cut() -> None:
@@ -52,7 +52,7 @@ def test_every_list_is_filtered_searched_sorted_and_cut() -> None:
     }
 
 
-def _asking(path: str, boss: User, project: Project) -> Callable[..., tuple[int, object]]:
+def _asking(path: str, administrator: User, project: Project) -> Callable[..., tuple[int, object]]:
     """Ask for the list with these parameters."""
     workload = WorkloadFactory.create(project=project)
     places = {
@@ -62,7 +62,7 @@ def _asking(path: str, boss: User, project: Project) -> Callable[..., tuple[int,
     }
     asked = {"clusterId": str(project.cluster_id)} if path.startswith("/storage-classes") else {}
     asked |= OF_A_TIME if "start" in LISTS[path] else {}
-    call = Caller(boss)
+    call = Caller(administrator)
 
     def answer(**more: object) -> tuple[int, object]:
         return call("GET", f"{path.format(**places)}?{urlencode({**asked, **more})}")
@@ -81,8 +81,10 @@ def _fields_of(answer: Callable[..., tuple[int, object]]) -> list[str]:
 
 @pytest.mark.parametrize("path", ASKED)
 @pytest.mark.django_db
-def test_a_list_names_its_fields_and_sorts_by_each(path: str, boss: User, project: Project) -> None:
-    answer = _asking(path, boss, project)
+def test_a_list_names_its_fields_and_sorts_by_each(
+    path: str, administrator: User, project: Project
+) -> None:
+    answer = _asking(path, administrator, project)
     for field in _fields_of(answer):
         for order in ("asc", "desc"):
             status, body = answer(sortBy=field, sortOrder=order, limit=1, search="v")
@@ -91,10 +93,10 @@ def test_a_list_names_its_fields_and_sorts_by_each(path: str, boss: User, projec
 
 @pytest.mark.parametrize("path", ASKED)
 @pytest.mark.django_db
-def test_a_word_that_a_field_never_has_is_refused_with_those_that_it_has(
-    path: str, boss: User, project: Project
+def test_an_impossible_value_is_refused_with_the_possible_ones(
+    path: str, administrator: User, project: Project
 ) -> None:
-    answer = _asking(path, boss, project)
+    answer = _asking(path, administrator, project)
     for field in sorted(set(_fields_of(answer)) - OF_ANY_WORD):
         status, refused = answer(filterBy=f"{field}==nonsense")
         assert status == 400, field

@@ -55,7 +55,9 @@ def test_a_dry_run_answers_what_the_page_shows(call: Caller, seed_body: Body) ->
     shown = block('{"dryRun": true')
     of_lists = {"reason", "change", "label"}  # of nodes that are too small, and of repairs
     assert names(shown) - of_lists <= names_of(answer)
-    told = set(re.findall(r"`(\w+)`", PAGE[PAGE.index("`complianceIssues` are what") :][:2500]))
+    told = set(
+        re.findall(r"`(\w+)`", PAGE[PAGE.index("`complianceIssues` are the reasons") :][:2500])
+    )
     assert answer.keys() - names(shown) <= told
 
 

@@ -85,7 +85,7 @@ def test_a_file_that_is_there_already_is_not_written_over(place: Places, tmp_pat
     assert path.read_text() == "something else"
 
 
-def test_the_size_of_a_small_archive_is_said_in_a_unit_that_fits(
+def test_the_size_of_a_small_archive_has_a_fitting_unit(
     place: Places, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place("home").filled("row")

@@ -208,7 +208,7 @@ def test_a_link_in_an_archive_is_refused(place: Places, saved: Path) -> None:
         restore(saved, replace=True)
 
 
-def test_a_restore_that_is_cut_short_keeps_trainyard_from_starting_until_it_is_repeated(
+def test_an_interrupted_restore_prevents_starts_until_it_is_repeated(
     place: Places, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = place("new").filled("new")

@@ -53,7 +53,7 @@ def test_a_task_is_sent_after_the_commit_and_not_after_a_rollback(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_process_that_ends_before_it_sends_holds_the_task_back_for_seconds(
+def test_a_process_that_ends_before_sending_delays_the_task_by_seconds(
     valkey: redis.Redis, monkeypatch: pytest.MonkeyPatch, sent: list[str]
 ) -> None:
     def killed(*args: Any, **words: Any) -> None:

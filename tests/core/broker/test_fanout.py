@@ -98,7 +98,7 @@ def test_a_broker_without_a_sign_of_life_ends_the_streams(
     run(scenario)
 
 
-def test_whoever_reads_too_slowly_is_dropped_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_slow_reader_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fanout, "MOST_UNREAD", 3)
 
     async def scenario(stack: AsyncExitStack) -> list[str]:

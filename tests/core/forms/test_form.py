@@ -71,7 +71,7 @@ def test_a_problem_is_shown_by_the_field_of_its_path() -> None:
     assert asked.non_field_errors == ["elsewhere: is wrong"]
 
 
-def test_a_problem_of_an_item_is_shown_at_its_cell_behind_blank_ones() -> None:
+def test_a_problem_of_an_item_is_shown_at_its_cell_after_blanks() -> None:
     asked = form(
         f"{GOOD}&ports-0-of=&ports-3-of=x&ports-7-port=many&ports-9-of=z&ports-9-DELETE=on"
     )

@@ -70,7 +70,7 @@ def test_rows_keep_their_order_unless_another_is_asked_for() -> None:
     assert names(sortBy="size") == ["video", "vision", "Audio"]
 
 
-def test_a_short_list_is_whole_unless_a_part_of_it_is_asked_for() -> None:
+def test_a_short_list_is_complete_unless_a_part_is_requested() -> None:
     assert names(offset=1, limit=1) == ["Audio"]
     assert names(search="AUD") == ["Audio"]
     assert names(search="nothing of it") == []

@@ -40,13 +40,13 @@ def project(cluster: Cluster, by: User) -> Any:
     ],
     ids=["pool", "department", "project"],
 )
-def test_the_second_of_two_at_once_is_told_that_the_name_is_taken(
+def test_the_second_of_two_concurrent_requests_is_refused_for_its_name(
     model: type[Model], create: Create, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = ClusterFactory.create()
     judge = model.full_clean
-    boss = UserFactory.create()
-    boss.role = "administrator"
+    administrator = UserFactory.create()
+    administrator.role = "administrator"
     if more.get("department"):
         more = {"department": DepartmentFactory.create(cluster=cluster)}
 
@@ -57,4 +57,4 @@ def test_the_second_of_two_at_once_is_told_that_the_name_is_taken(
 
     monkeypatch.setattr(model, "full_clean", judge_and_lose_the_race)
     with pytest.raises(ValidationError, match="already exists"):
-        create(cluster, boss)
+        create(cluster, administrator)

@@ -71,7 +71,7 @@ def look(
         (0, 5, BACK_OFF, False),  # its pods fail by themselves
     ],
 )
-def test_a_fetch_of_data_is_hopeless_after_as_many_restarts_as_the_job_may_have(
+def test_a_fetch_is_hopeless_after_as_many_restarts_as_the_limit(
     limit: int, restarts: int, state: dict[str, Any], over: bool
 ) -> None:
     assert bool(look(limit=limit, restarts=restarts, state=state).fetch_failure) is over

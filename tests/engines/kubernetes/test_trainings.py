@@ -48,7 +48,7 @@ def test_a_training_runs_to_its_end_as_the_one_worker(rig: KubernetesRig) -> Non
     assert rig.mine(PLAIN_JOB.cluster_path)
 
 
-def test_a_deadline_of_the_cluster_counts_the_wait_and_is_no_time_limit(
+def test_a_deadline_of_the_cluster_includes_the_wait(
     rig: KubernetesRig,
 ) -> None:
     """Why Trainyard counts itself, as the documentation says."""
@@ -95,7 +95,7 @@ def test_a_training_is_tried_again_up_to_its_backoff_limit(rig: KubernetesRig) -
     assert "exited with code 5" in seen.message
 
 
-def test_a_training_stops_runs_again_with_the_new_value_of_its_credential_and_is_deleted(
+def test_a_training_stops_and_runs_again_with_a_new_credential(
     rig: KubernetesRig,
 ) -> None:
     launched = rig.submit(with_token(training("echo $TOKEN; exec sleep 600"), OLD))

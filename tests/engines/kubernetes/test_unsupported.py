@@ -25,7 +25,7 @@ DOCUMENT = {
 }
 
 
-def test_every_complaint_is_told_by_its_place_and_refused_in_one_sentence_each() -> None:
+def test_every_complaint_has_a_path_and_a_sentence() -> None:
     launch = replace(case("pytorch"), spec=documents.load_spec(DOCUMENT))
     problems = list(complaints(launch))
     assert [path_text(it.path) for it in problems] == [

@@ -45,8 +45,7 @@ def make_repository(folder: Path) -> None:
 
 
 class Guarded(SimpleHTTPRequestHandler):
-    """Serves files to whoever has the user and password in ``known``; if that is empty, to
-    everyone."""
+    """Serves files to clients with the user and password in ``known``, or to all if it is empty."""
 
     def __init__(self, *args: Any, known: str = "", **words: Any) -> None:
         self.known = known and f"Basic {base64.b64encode(known.encode()).decode()}"

@@ -68,8 +68,8 @@ class Pages:
         self._connect()
         services.refresh(self.project.cluster)
         address = f"{self.project.cluster.get_absolute_url()}connection/"
-        boss = signed_in(UserFactory(administrator=True))
-        return _words(boss.get(address).content)
+        browser = signed_in(UserFactory(administrator=True))
+        return _words(browser.get(address).content)
 
     def _connect(self) -> None:
         cluster = self.project.cluster

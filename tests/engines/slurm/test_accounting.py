@@ -1,4 +1,4 @@
-"""What a real accounting tells of jobs is in the history of their workloads."""
+"""Records of a real accounting are in the history of their workloads."""
 
 import re
 from dataclasses import replace
@@ -60,9 +60,7 @@ def with_gpus(launched: Launch) -> Launch:
     return replace(launched, spec=launched.spec.model_copy(update={"worker": replica}))
 
 
-def test_the_page_tells_where_a_job_ran_with_what_and_that_it_was_canceled(
-    rig: SlurmRig, pages: Pages
-) -> None:
+def test_the_page_shows_nodes_and_resources_of_a_canceled_job(rig: SlurmRig, pages: Pages) -> None:
     launched = rig.submit(with_gpus(rig.shell("exec sleep 600")))
     kept(rig, launched, over=False)
     (started,) = heard(rig, "Started")

@@ -42,9 +42,7 @@ def test_an_account_that_our_user_has_not_is_missing() -> None:
     assert "only with speech, vision" in first.text
 
 
-def test_accounts_of_projects_are_named_with_them_and_those_without_association_are_issues() -> (
-    None
-):
+def test_accounts_of_projects_without_an_association_are_issues() -> None:
     site = SlurmSite("/shared", accounts={"team-a": "vision", "team-b": "physics"})
     findings = {it.name: it for it in check_limits(site, LOOKED)}
     assert findings["Account vision"].text.endswith("for team-a")
@@ -67,7 +65,7 @@ def test_a_job_is_charged_to_the_account_of_its_project() -> None:
         (("SelectTypeParameters = CR_CORE", "DefMemPerNode = UNLIMITED"), False),
     ],
 )
-def test_jobs_that_would_be_given_all_the_memory_of_their_nodes_are_told_of(
+def test_jobs_that_would_get_all_memory_of_their_nodes_are_reported(
     settings: tuple[str, ...], *, said: bool
 ) -> None:
     found = check_limits(SlurmSite("/shared"), {"config": list(settings)})

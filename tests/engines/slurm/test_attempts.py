@@ -18,9 +18,7 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("watched")]
 
 
-def test_a_job_that_slurm_queues_again_is_the_next_attempt_of_its_run(
-    rig: SlurmRig, pages: Pages
-) -> None:
+def test_a_requeued_job_is_the_next_attempt_of_its_run(rig: SlurmRig, pages: Pages) -> None:
     script = '[ "$ATTEMPT" = 0 ] && exec sleep 600; echo second'
     launched = rig.submit(rig.shell(script))
     rig.seen(launched, Phase.RUNNING)
@@ -74,7 +72,7 @@ srun bash -c 'trap "echo warned" USR1; trap : TERM; echo ready; while :; do slee
     assert "It reached the time limit of its Slurm job." in pages.text(launched)
 
 
-def test_a_gang_whose_node_is_cut_off_starts_elsewhere_and_its_old_ranks_change_nothing(
+def test_a_gang_with_a_lost_node_restarts_and_old_ranks_change_nothing(
     rig: SlurmRig, pages: Pages
 ) -> None:
     """What runs on the other side still has the shared directory, and fails after the new start."""

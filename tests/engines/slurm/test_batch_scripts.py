@@ -108,7 +108,7 @@ def test_a_script_without_steps_is_killed_when_its_grace_period_is_over(rig: Slu
 
 
 @pytest.mark.slurm
-def test_a_script_hears_the_signals_of_its_job_and_has_what_it_exports(
+def test_a_script_gets_the_signals_of_its_job_and_its_variables(
     rig: SlurmRig,
 ) -> None:
     text = """#!/bin/bash

@@ -81,7 +81,7 @@ def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
         ),
     ],
 )
-def test_a_prologue_is_warned_of_where_its_code_is_not_all_that_is_wrong(
+def test_a_prologue_with_an_error_code_and_output_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, seen: str, says: str
 ) -> None:
     monkeypatch.setattr(trial, "find_container_program", lambda *_: "")

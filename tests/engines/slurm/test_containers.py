@@ -129,7 +129,7 @@ def test_an_image_that_is_not_used_is_said_with_the_reason(
     assert all("ranks run the programs of the nodes" in message for _, message in said)
 
 
-def test_a_batch_script_and_a_command_alone_have_no_image_to_speak_of() -> None:
+def test_batch_scripts_and_plain_commands_have_no_image() -> None:
     assert list(unused_images(cases.script(), cases.SITE)) == []
     assert list(unused_images(cases.unlike(), cases.SITE)) == []
 

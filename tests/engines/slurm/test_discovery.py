@@ -1,4 +1,4 @@
-"""What a real Slurm tells of its partitions and accounts, and what follows before submission."""
+"""Partitions and accounts of a real Slurm, and their effect before submission."""
 
 import json
 from dataclasses import asdict, replace

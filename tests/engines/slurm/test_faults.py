@@ -87,7 +87,7 @@ def test_a_submission_whose_answer_was_lost_is_found_again(rig: SlurmRig, pages:
     assert printed(rig.engine, launched) == b"hello\n"
 
 
-def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submission(
+def test_a_controller_stopped_during_a_submission_creates_one_job(
     rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(submission, "IN_FLIGHT", timedelta(seconds=5))
@@ -103,7 +103,7 @@ def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submi
     assert printed(rig.engine, launched) == b"hello\n"
 
 
-def test_a_submission_that_never_reached_the_controller_is_made_when_it_is_back(
+def test_a_submission_that_never_arrived_is_repeated(
     rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its folder is there meanwhile, which is no sign that Slurm has a job for it."""
@@ -138,7 +138,7 @@ def test_two_jobs_of_one_run_do_its_work_once(
     assert "Completed" in pages.text(launched)
 
 
-def test_a_lost_job_is_not_taken_for_somebody_elses_that_got_its_number(
+def test_a_lost_job_is_not_confused_with_a_reused_number(
     rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(poll, "MISSED_FOR", timedelta(seconds=1))
@@ -161,8 +161,8 @@ def test_a_lost_job_is_not_taken_for_somebody_elses_that_got_its_number(
 
 @contextmanager
 def crash_of_the_controller(rig: SlurmRig) -> Iterator[None]:
-    """It forgets what happens meanwhile, as whoever is killed within the five seconds after which
-    it saves its state; a busy machine may take longer for that."""
+    """Kill the controller, which forgets the meantime: it saves its state every five seconds, and
+    later on a busy machine."""
     state = Path(rig.testbed.programs.conf).parent.parent / "state"
     aside = state.with_name("state-before")
     keeping = ["cp", "-a", str(state), str(aside)]  # with the owners of files

@@ -81,7 +81,7 @@ def told(history: JobHistory) -> list[str]:
 
 
 @pytest.mark.parametrize("timed", [True, False])  # whether the queue tells when it ended
-def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end(*, timed: bool) -> None:
+def test_accounting_is_asked_once_at_start_and_once_at_end(*, timed: bool) -> None:
     login = Accounting([record()])
     history = JobHistory(login)
     at = START + timedelta(seconds=5)
@@ -107,7 +107,7 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
     assert {it.workload_id for it in history.take()} == set(uids)
 
 
-def test_jobs_that_came_or_went_without_a_worker_are_asked_for_within_a_day() -> None:
+def test_jobs_that_changed_without_a_worker_are_read_within_a_day() -> None:
     login = Accounting([record("COMPLETED")])
     history = JobHistory(login)
     history.ask_accounting([looked_at("COMPLETED")], START + timedelta(days=2))
@@ -117,7 +117,7 @@ def test_jobs_that_came_or_went_without_a_worker_are_asked_for_within_a_day() ->
     assert told(history) == ["Started: on n1; 2 CPUs (job 52)", "Completed: after 0:01:02 (job 52)"]
 
 
-def test_a_line_that_was_not_written_down_is_told_by_the_next_watch() -> None:
+def test_an_event_that_was_not_stored_comes_with_the_next_watch() -> None:
     engine = SlurmEngine(Accounting([record()]), SlurmSite("/shared"), interval=0.01)
     engine._history.ask_accounting([looked_at()], START)
     (started,) = engine.events()  # and the database is away, which ends the watch
@@ -142,7 +142,7 @@ def test_a_look_at_the_queue_waits_for_no_answer_of_accounting() -> None:
         wait_for(lambda: next(watch) or history.take(), 5, "the queue to speak")
 
 
-def test_accounting_that_lags_is_asked_again_and_the_queue_speaks_in_the_end() -> None:
+def test_late_accounting_is_asked_again_before_the_queue_is_used() -> None:
     history = JobHistory(login := Accounting([record()]))  # still running, it says
     for seconds in (63, 70, 90):
         history.ask_accounting([looked_at("TIMEOUT")], START + timedelta(seconds=seconds))

@@ -17,7 +17,7 @@ def test_a_name_tells_workload_and_run() -> None:
     assert run_of(f"{NAME}-old") is None
 
 
-def test_a_line_of_the_queue_becomes_a_job_and_a_broken_one_none() -> None:
+def test_a_line_of_the_queue_becomes_a_job_unless_broken() -> None:
     fields = (
         "mark",
         "17",
@@ -58,7 +58,7 @@ def test_a_heterogeneous_job_is_one_job_by_its_first_part() -> None:
     assert job.id == "52"
 
 
-def test_of_several_jobs_of_a_name_the_one_that_claimed_the_run_counts() -> None:
+def test_of_several_jobs_with_a_name_the_claiming_one_counts() -> None:
     first = BatchJob("9", NAME, "COMPLETED")
     second = BatchJob("10", NAME, "RUNNING")
     assert job_of_run([first, second], "9") is first

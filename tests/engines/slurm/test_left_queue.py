@@ -28,7 +28,7 @@ def phases(looker: Looker) -> list[Phase | None]:
     return [glances[uid] for uid in UIDS]
 
 
-def test_jobs_that_left_the_queue_are_asked_for_in_one_call_and_are_never_failed_by_absence(
+def test_jobs_that_left_the_queue_are_read_in_one_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, uid in enumerate(UIDS):
@@ -54,7 +54,7 @@ def test_jobs_that_left_the_queue_are_asked_for_in_one_call_and_are_never_failed
     assert login.count("sacct") == 2  # it has nothing of them
 
 
-def test_a_job_that_came_after_the_queue_was_asked_is_in_the_next_answer(tmp_path: Path) -> None:
+def test_a_job_after_the_query_is_in_the_next_answer(tmp_path: Path) -> None:
     """Nobody asks accounting for it, and the job of a submission that was refused is not its."""
     (uid, other, _) = UIDS
     now = datetime.now(UTC)
@@ -66,14 +66,14 @@ def test_a_job_that_came_after_the_queue_was_asked_is_in_the_next_answer(tmp_pat
     (run / "job").write_text("52\n")
     (glance,) = looker.some([uid], [refused])
     assert glance.observation.phase is Phase.PENDING
-    assert looker.some([other], []) == []  # whoever else is looked at meanwhile
+    assert looker.some([other], []) == []  # even while another workload is read
     (glance,) = looker.some([uid], [refused, replace(refused, id="52", state="RUNNING")])
     assert glance.observation.phase is Phase.INITIALIZING
     assert login.count("sacct") == 0
     assert not (run / "ended").exists()
 
 
-def test_a_job_that_was_asked_to_stop_is_stopped_at_the_first_look_without_it(
+def test_a_stopping_job_is_stopped_once_it_left_the_queue(
     tmp_path: Path,
 ) -> None:
     """But for one that was created a moment ago: the queue may not have had it yet."""

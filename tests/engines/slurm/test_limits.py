@@ -146,7 +146,7 @@ def test_times_are_read_as_slurm_prints_them(text: str, expected: int | None) ->
         (Compute(cpu_memory_request="200M"), "191M"),
     ],
 )
-def test_a_limit_of_memory_counts_also_where_it_is_that_of_the_default_request(
+def test_a_memory_limit_counts_even_if_it_equals_the_default_request(
     compute: Compute, asked: str | None
 ) -> None:
     assert dict(options(asking(compute), SITE)).get("mem-per-cpu") == asked

@@ -165,10 +165,10 @@ def test_more_sessions_than_the_login_node_allows_wait_or_connect_anew(
 
 @pytest.fixture
 def home_for_keys() -> Iterator[None]:
-    """What is mounted there needs a folder below it, which whoever tests may not have."""
+    """A mount needs a folder below it, which the user of the tests may not have."""
     line = ["unshare", "--mount", "true"]
     if subprocess.run(line, capture_output=True, check=False).returncode:
-        pytest.skip("whoever tests here may not mount anything")
+        pytest.skip("this user may not mount anything")
     folder = Path.home() / ".ssh"
     was_there = folder.exists()
     folder.mkdir(mode=0o700, exist_ok=True)

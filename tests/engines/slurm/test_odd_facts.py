@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Path:
     return shared(tmp_path)
 
 
-def test_a_run_that_says_it_is_ages_old_makes_nobody_search_all_of_accounting(place: Path) -> None:
+def test_a_run_with_an_old_date_does_not_search_all_accounting(place: Path) -> None:
     (place / relative() / "launch").write_text(launch_line(cases.single(), FIRST))
     (place / relative() / "job").write_text("52\n")
     login = Counting(HERE)

@@ -180,7 +180,7 @@ def test_a_link_shows_its_maker_nothing_that_trainyard_can_read(rig: OwnNamesRig
 
 
 @pytest.mark.slurm
-def test_somebody_elses_job_with_the_name_of_ours_is_not_taken_for_it(rig: OwnNamesRig) -> None:
+def test_another_users_job_with_our_name_is_ignored(rig: OwnNamesRig) -> None:
     launched = rig.submit(rig.of_all_cores("exec sleep 600"))
     name = job_name(launched.handle.workload_id, 1)
     run = f"{folder(rig, launched)}/runs/1"

@@ -42,7 +42,7 @@ class Login:
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_the_queue_is_asked_once_in_an_interval_whoever_wants_to_know(silent: bool) -> None:
+def test_the_queue_is_read_once_in_an_interval_for_all_callers(silent: bool) -> None:
     login = Login(silent=silent)
     reader = QueueReader(login, interval=30)
     for _ in range(3):

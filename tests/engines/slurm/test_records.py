@@ -42,16 +42,14 @@ def test_accounting_of_both_releases_is_read_as_it_was_recorded(release: str) ->
         assert all(part in line for part in parts), line
 
 
-def test_an_odd_job_hides_no_other_and_an_answer_without_json_is_none() -> None:
+def test_an_odd_job_hides_no_other_job() -> None:
     assert from_json("sacct: error: no JSON here") is None
     assert from_json('["jobs"]') is None
     odd = [{"job_id": 7}, record() | {"time": {"start": "soon", "end": {}}}]
     assert [it.id for it in from_json(json.dumps({"jobs": [*odd, record()]})) or ()] == ["52"]
 
 
-def test_gpus_that_a_restarted_controller_forgot_to_allocate_are_those_that_were_requested() -> (
-    None
-):
+def test_gpus_forgotten_by_a_restarted_controller_are_those_requested() -> None:
     job = record() | {
         "tres": {
             "requested": [

@@ -32,7 +32,7 @@ def test_more_nodes_than_there_are_never_start_and_it_is_said(rig: SlurmRig, pag
         assert "Slurm refuses it: " in pages.text(launched)
 
 
-def test_a_number_that_a_refusal_burnt_is_not_the_end_of_a_workload(
+def test_a_refused_job_number_does_not_end_a_workload(
     rig: SlurmRig, pages: Pages, watched: WatchedSite
 ) -> None:
     """The queue and accounting show it as a job that failed, by the name of ours."""

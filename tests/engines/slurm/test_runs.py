@@ -21,7 +21,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.slurm
 
 
-def test_setup_runs_in_the_shell_of_the_program_and_its_failure_ends_the_rank(
+def test_a_failed_setup_ends_the_rank(
     rig: SlurmRig,
 ) -> None:
     good = rig.submit(rig.shell("echo $WORD $RANK", setup=("cd /tmp", "export WORD=$PWD")))
@@ -79,7 +79,7 @@ def test_a_job_that_waits_says_why_and_is_stopped_at_once(rig: SlurmRig, pages: 
     assert rig.over(launched).phase is Phase.STOPPED
 
 
-def test_a_rank_that_uses_more_memory_than_it_asked_for_is_told_apart(rig: SlurmRig) -> None:
+def test_a_rank_that_exceeds_its_memory_is_recognized(rig: SlurmRig) -> None:
     script = 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); while :; do sleep 0.1; done'
     launched = rig.shell(script)
     compute = launched.spec.worker.compute.model_copy(update={"cpu_memory_limit": "100M"})

@@ -58,7 +58,7 @@ def strict(testbed: Testbed) -> Iterator[None]:
 
 
 @pytest.fixture
-def others(rig: SlurmRig) -> Iterator[None]:
+def other_jobs(rig: SlurmRig) -> Iterator[None]:
     """A thousand jobs of somebody else are in the queue, an array and a heterogeneous one."""
     run("as", "alice", "sh", "-c", OTHERS)
     yield
@@ -66,9 +66,7 @@ def others(rig: SlurmRig) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("strict")
-def test_a_site_that_hides_jobs_and_keeps_none_shows_ours_to_their_end(
-    rig: SlurmRig, pages: Pages
-) -> None:
+def test_a_site_with_private_jobs_shows_ours_to_their_end(rig: SlurmRig, pages: Pages) -> None:
     launched = rig.submit(rig.prints())
     assert rig.over(launched).phase is Phase.COMPLETED
     assert printed(rig.engine, launched, 1) == b"hello\n"
@@ -91,7 +89,7 @@ def test_a_site_that_enforces_limits_refuses_by_the_field(rig: SlurmRig, pages: 
     assert "Requested time limit is invalid" in pages.text(launched)
 
 
-@pytest.mark.usefixtures("others")
+@pytest.mark.usefixtures("other_jobs")
 def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(
     rig: SlurmRig, watched: WatchedSite, pages: Pages
 ) -> None:
@@ -138,7 +136,7 @@ def small_disk(testbed: Testbed, folder: str) -> Iterator[Path]:
         there.rmdir()
 
 
-def test_a_full_and_a_read_only_directory_are_said_and_nothing_is_lost(
+def test_a_full_or_read_only_directory_is_reported_without_losses(
     rig: SlurmRig, pages: Pages
 ) -> None:
     folder = f"{rig.site.directory}-small"

@@ -179,7 +179,7 @@ def test_a_node_without_aws_says_what_to_install(tmp_path: Path) -> None:
 
 
 @pytest.mark.slurm
-def test_ranks_of_a_job_share_what_a_key_opened_and_nothing_of_it_is_left(rig: SlurmRig) -> None:
+def test_ranks_share_fetched_data_and_the_key_is_removed(rig: SlurmRig) -> None:
     host = rig.testbed.told["host_address"]
     values = {"User": "ada", "Password": "pass-w0rd"}
     script = "cat /data/c+d; env | grep -c -e AWS_SECRET -e GIT_PASS; ls $PWD/../../runs/1/keys"

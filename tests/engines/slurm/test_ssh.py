@@ -31,10 +31,10 @@ Host key verification failed.
 """
 
 
-def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
+def test_a_rejected_login_is_repeated_and_a_wrong_key_tried_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """OpenSSH takes only so many at once, and shuts out whoever comes with wrong keys."""
+    """OpenSSH limits concurrent connections, and shuts out clients with wrong keys."""
     away = CommandResult(255, b"", "kex_exchange_identification: Connection closed by remote host")
     refused = CommandResult(255, b"", "trainyard@login: Permission denied (publickey).")
     silent = CommandResult(255, b"", "ssh: connect to host login port 22: Connection timed out")
@@ -57,7 +57,7 @@ def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
         login.run(["true"])
 
 
-def test_a_host_key_that_changed_is_said_although_ssh_says_much_before_that(
+def test_a_changed_host_key_is_reported_despite_long_warnings(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     moved = CommandResult(255, b"", CHANGED)
@@ -100,7 +100,7 @@ def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
     assert login.outage.failures == 1
 
 
-def test_pauses_hold_for_whoever_comes_with_the_same_key_until_somebody_ends_them(
+def test_pauses_apply_to_all_with_the_same_key_until_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """People with keys of their own get a transport for each thing they do."""
@@ -126,7 +126,7 @@ def test_pauses_hold_for_whoever_comes_with_the_same_key_until_somebody_ends_the
     assert [comes(ada), comes(ada)] == [4, 4]
 
 
-def test_a_key_is_a_file_that_only_trainyards_user_can_read_and_in_no_command(
+def test_a_key_is_a_private_file_and_in_no_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lines: list[str] = []

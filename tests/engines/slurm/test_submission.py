@@ -15,7 +15,7 @@ from tests.engines.slurm import cases, people
 
 NAME = job_name(cases.UID, 1)
 TIMES = "2026-11-26T10:00:00|2026-11-26T10:00:00|2026-11-26T10:00:00"
-#: Prints its line with the mark that it was asked for, as the format has it.
+#: Prints its line with the mark in the requested format.
 SQUEUE = r"""printf '%s\n' "$@" | sed -n 's/^--format=\(.*\)\x1f%i.*/\1\x1f{line}/p'"""
 
 
@@ -52,7 +52,7 @@ def submit(programs: Path, directory: Path) -> None:
 
 @pytest.mark.parametrize("nodes", ["None assigned", ""])
 @pytest.mark.parametrize("shown_by", ["squeue", "sacct"])
-def test_the_record_of_a_refused_try_is_not_the_job_of_the_run(
+def test_a_refused_submission_is_not_the_job_of_the_run(
     programs: Path, run: Path, tmp_path: Path, shown_by: str, nodes: str
 ) -> None:
     """It failed without a node; the run would fail by it, and not be tried again."""
@@ -65,7 +65,7 @@ def test_the_record_of_a_refused_try_is_not_the_job_of_the_run(
 
 
 @pytest.mark.parametrize(("state", "nodes"), [("FAILED", "n1"), ("PENDING", "None assigned")])
-def test_the_job_of_a_try_whose_answer_was_lost_is_the_one_of_the_run(
+def test_a_submission_without_an_answer_finds_its_job(
     programs: Path, run: Path, tmp_path: Path, state: str, nodes: str
 ) -> None:
     row = f"51|{NAME}|{state}|{TIMES}|{nodes}|1001|0:0|None"

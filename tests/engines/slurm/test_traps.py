@@ -181,7 +181,7 @@ def test_a_client_of_another_release_is_told_from_an_outage_by_advice() -> None:
 
 
 @pytest.mark.parametrize("name", cases.CASES)
-def test_a_job_asks_for_no_whole_nodes_and_keeps_its_log_when_it_starts_again(name: str) -> None:
+def test_a_job_shares_nodes_and_keeps_its_log_after_a_restart(name: str) -> None:
     """``--exclusive`` would charge all GPUs of the nodes to the account."""
     text = cases.scripts(name).get(f"{name}-{BATCH}", "")
     directives = [line for line in text.splitlines() if line.startswith("#SBATCH")]

@@ -44,7 +44,7 @@ def test_a_node_tells_that_it_reaches_directory_and_interpreter(rig: SlurmRig) -
     assert rig.transport.run(["ls", rig.site.directory]).out.split() == ["workloads"]
 
 
-def test_an_interpreter_that_jobs_cannot_reach_is_told_with_what_the_prologue_said(
+def test_a_missing_interpreter_is_reported_with_the_prologues_output(
     rig: SlurmRig,
 ) -> None:
     """A virtual environment that is somebody's own, where there is no other."""

@@ -72,7 +72,7 @@ def test_each_rank_of_a_part_has_its_share() -> None:
     assert sampler.read(UID, 2, None) == []
 
 
-def test_many_jobs_are_asked_for_in_turn_and_those_that_wait_not_at_all() -> None:
+def test_many_running_jobs_take_turns_and_waiting_ones_are_skipped() -> None:
     transport = Recorded("")
     sampler = StepSampler(transport, every=0)
     many = [glance(UUID(int=number), str(number), parts=1) for number in range(MAX_JOBS + 8)]

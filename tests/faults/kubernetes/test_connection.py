@@ -45,7 +45,7 @@ def test_watches_cut_every_second_lose_nothing(site: Site) -> None:
     assert site.state()[0] == "Connected"
 
 
-def test_requests_to_a_dead_api_server_are_carried_out_when_it_is_back(site: Site) -> None:
+def test_requests_to_a_dead_api_server_succeed_after_its_return(site: Site) -> None:
     stopping = site.running("stopping", ENDLESS)
     counting = site.running("counting", COUNT)
     site.proxy.down = True

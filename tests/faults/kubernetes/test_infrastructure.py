@@ -20,7 +20,7 @@ def message(site: Site, workload: str) -> str:
     ("program", "title"),
     [("kube-scheduler", "The scheduler "), ("standins.operator", "The admission webhook ")],
 )
-def test_a_part_of_the_cluster_that_stands_still_is_told_within_half_a_minute(
+def test_a_stopped_part_of_the_cluster_is_reported_within_half_a_minute(
     site: Site, program: str, title: str
 ) -> None:
     with stopped(part(site.cluster, program)):

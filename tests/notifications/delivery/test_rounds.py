@@ -223,7 +223,7 @@ def test_messages_to_a_webhook_go_in_their_order(webhook: Webhook, receiver: Hoo
     assert len(numbers) == 4
 
 
-def test_a_change_wakes_the_worker_once_and_only_if_a_webhook_is_on(
+def test_a_change_wakes_the_worker_once_if_a_webhook_is_on(
     webhook: Webhook,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,

@@ -14,7 +14,7 @@ PATH = "/authorization/access-rules"
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin_call() -> Caller:
     return Caller(UserFactory.create(administrator=True, username="boss"))
 
 
@@ -33,36 +33,38 @@ def rule(project: Project, **also: Any) -> dict[str, Any]:
     return {"subjectId": "ada", "subjectType": "user", "roleId": 2, **place} | also
 
 
-def test_a_member_is_made_and_taken_away(boss: Caller, ada: User, vision: Project) -> None:
-    status, made = boss("POST", PATH, rule(vision))
+def test_a_member_is_made_and_taken_away(admin_call: Caller, ada: User, vision: Project) -> None:
+    status, made = admin_call("POST", PATH, rule(vision))
     assert (status, made["createdBy"], list(vision.members.all())) == (201, "boss", [ada])
-    assert boss("POST", PATH, rule(vision))[0] == 409
-    assert boss("DELETE", f"{PATH}/{made['id']}")[0] == 204
+    assert admin_call("POST", PATH, rule(vision))[0] == 409
+    assert admin_call("DELETE", f"{PATH}/{made['id']}")[0] == 204
     assert not vision.members.exists()
-    assert boss("GET", f"{PATH}/{made['id']}")[0] == 404
+    assert admin_call("GET", f"{PATH}/{made['id']}")[0] == 404
 
 
-def test_an_administrator_is_made_and_the_last_one_stays(boss: Caller, ada: User) -> None:
+def test_an_administrator_is_made_and_the_last_one_stays(admin_call: Caller, ada: User) -> None:
     everywhere = {"roleId": 1, "scopeType": "tenant", "scopeId": "1"}
-    status, made = boss("POST", PATH, {"subjectId": "ada", "subjectType": "user"} | everywhere)
+    status, made = admin_call(
+        "POST", PATH, {"subjectId": "ada", "subjectType": "user"} | everywhere
+    )
     ada.refresh_from_db()
     assert (status, ada.role, made["scopeName"]) == (201, "administrator", "Account")
-    assert boss("DELETE", f"{PATH}/{made['id']}")[0] == 204
-    (own,) = boss("GET", f"{PATH}?subjectIdFilter=boss")[1]["accessRules"]
-    status, refused = boss("DELETE", f"{PATH}/{own['id']}")
+    assert admin_call("DELETE", f"{PATH}/{made['id']}")[0] == 204
+    (own,) = admin_call("GET", f"{PATH}?subjectIdFilter=boss")[1]["accessRules"]
+    status, refused = admin_call("DELETE", f"{PATH}/{own['id']}")
     assert (status, refused["details"]) == (409, "At least one administrator must stay active.")
 
 
-def test_all_that_is_wrong_with_a_rule_is_told(boss: Caller, vision: Project) -> None:
+def test_all_that_is_wrong_with_a_rule_is_told(admin_call: Caller, vision: Project) -> None:
     wrong = rule(vision, subjectId="nobody", subjectType="group", roleId=9)
-    status, refused = boss("POST", PATH, wrong)
+    status, refused = admin_call("POST", PATH, wrong)
     fields = [issue["field"] for issue in refused["complianceIssues"]]
     assert (status, fields) == (400, ["subjectType", "subjectId", "roleId"])
     UserFactory.create(username="ada")
     for also in ({"roleId": 1}, {"scopeId": "99999"}, {"scopeId": "x"}):
-        assert boss("POST", PATH, rule(vision, **also))[0] == 400
+        assert admin_call("POST", PATH, rule(vision, **also))[0] == 400
 
 
-def test_a_dry_run_gives_no_role(boss: Caller, ada: User, vision: Project) -> None:
-    assert boss("POST", f"{PATH}?dryRun=true", rule(vision))[0] == 201
+def test_a_dry_run_gives_no_role(admin_call: Caller, ada: User, vision: Project) -> None:
+    assert admin_call("POST", f"{PATH}?dryRun=true", rule(vision))[0] == 201
     assert not vision.members.exists()

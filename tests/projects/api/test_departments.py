@@ -21,7 +21,7 @@ PATH = "/org-unit/departments"
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin_call() -> Caller:
     return Caller(UserFactory(administrator=True))
 
 
@@ -39,11 +39,13 @@ def own(department: Department) -> tuple[Any, ...]:
     return department.gpu_quota, department.cpu_quota, department.memory_quota
 
 
-def test_a_department_is_created_by_rest_with_its_quota(boss: Caller, cluster: Cluster) -> None:
+def test_a_department_is_created_by_rest_with_its_quota(
+    admin_call: Caller, cluster: Cluster
+) -> None:
     memory = {"deserved": 1.5, "units": "GB"}
     resources = [{"gpu": {"deserved": 8}, "memory": memory}]
     body = new(cluster, overQuota=False, resources=resources)
-    status, answer = boss("POST", PATH, body)
+    status, answer = admin_call("POST", PATH, body)
     department = Department.objects.get()
     assert (status, answer["id"], answer["name"]) == (201, str(department.pk), "research")
     assert own(department) == (8, None, 1_500_000_000)
@@ -59,7 +61,7 @@ def test_a_department_is_created_by_rest_with_its_quota(boss: Caller, cluster: C
             "priority": None,
         }
     ]
-    status, answer = boss("POST", PATH, new(cluster, name="plain"))
+    status, answer = admin_call("POST", PATH, new(cluster, name="plain"))
     assert (status, answer["overQuota"], answer["gpu"]["limit"]) == (201, True, None)
     assert own(Department.objects.get(name="plain")) == (None, None, None)
 
@@ -79,62 +81,64 @@ def test_a_department_is_created_by_rest_with_its_quota(boss: Caller, cluster: C
     ],
 )
 def test_creating_a_department_by_rest_names_what_is_wrong(
-    boss: Caller, cluster: Cluster, change: dict[str, Any], field: str
+    admin_call: Caller, cluster: Cluster, change: dict[str, Any], field: str
 ) -> None:
-    status, answer = boss("POST", PATH, new(cluster) | change)
+    status, answer = admin_call("POST", PATH, new(cluster) | change)
     assert (status, [issue["field"] for issue in answer["complianceIssues"]]) == (400, [field])
     assert not Department.objects.exists()
 
 
 def test_a_department_updated_by_rest_changes_only_in_what_is_given(
-    boss: Caller, cluster: Cluster
+    admin_call: Caller, cluster: Cluster
 ) -> None:
     department = DepartmentFactory(cluster=cluster, gpu_quota=8, cpu_quota=4)
     path = f"{PATH}/{department.pk}"
-    status, answer = boss("PUT", path, {"name": "renamed", "overQuota": False})
+    status, answer = admin_call("PUT", path, {"name": "renamed", "overQuota": False})
     assert (status, answer["name"], answer["overQuota"]) == (200, "renamed", False)
     assert own(department) == (8, 4, None)
-    assert boss("PATCH", f"{path}/resources", [{"cpu": {"deserved": 2}}])[0] == 200
+    assert admin_call("PATCH", f"{path}/resources", [{"cpu": {"deserved": 2}}])[0] == 200
     assert own(department) == (8, 2, None)
-    assert boss("PATCH", f"{path}/resources", [{"gpu": {"deserved": None}}])[0] == 200
+    assert admin_call("PATCH", f"{path}/resources", [{"gpu": {"deserved": None}}])[0] == 200
     assert own(department) == (None, 2, None)
-    assert boss("PUT", f"{path}/resources", [{"gpu": {"deserved": 3}}])[0] == 200
+    assert admin_call("PUT", f"{path}/resources", [{"gpu": {"deserved": 3}}])[0] == 200
     assert own(department) == (3, None, None)
-    _, answer = boss("GET", path)
-    assert boss("PUT", path, {"resources": answer["resources"]})[0] == 200
+    _, answer = admin_call("GET", path)
+    assert admin_call("PUT", path, {"resources": answer["resources"]})[0] == 200
     assert own(department) == (3, None, None)
-    assert boss("PUT", path, {"resources": []})[0] == 200
+    assert admin_call("PUT", path, {"resources": []})[0] == 200
     assert own(department) == (None, None, None)
     DepartmentFactory(cluster=cluster, name="taken")
-    assert boss("PUT", path, {"name": "taken"})[0] == 409
+    assert admin_call("PUT", path, {"name": "taken"})[0] == 409
     department.refresh_from_db()
     assert department.name == "renamed"
 
 
-def test_the_list_tells_use_and_overbooking(boss: Caller, cluster: Cluster) -> None:
+def test_the_list_tells_use_and_overbooking(admin_call: Caller, cluster: Cluster) -> None:
     department = DepartmentFactory(cluster=cluster, name="research", gpu_quota=5)
     for _ in range(2):
         project = ProjectFactory(cluster=cluster, department=department)
         WorkloadFactory(running=True, project=project, gpus=0.5)
     DepartmentFactory(cluster=cluster, name="zoology")
-    _, answer = boss("GET", f"{PATH}?limit=1")
+    _, answer = admin_call("GET", f"{PATH}?limit=1")
     (found,) = answer["departments"]
     assert answer["next"] == 1
     assert (found["projects"], found["projectsGpuQuota"]) == (2, 8)
     assert found["gpu"] == {"deserved": 5, "limit": None, "allocated": 1}
     assert found["cpu"]["deserved"] is None
     assert "sum to 8 GPUs where the department has 5" in found["warning"]
-    assert [it["name"] for it in boss("GET", f"{PATH}?offset=1")[1]["departments"]] == ["zoology"]
+    assert [it["name"] for it in admin_call("GET", f"{PATH}?offset=1")[1]["departments"]] == [
+        "zoology"
+    ]
 
 
-def test_a_department_is_deleted_by_rest_once_its_projects_are(boss: Caller) -> None:
+def test_a_department_is_deleted_by_rest_once_its_projects_are(admin_call: Caller) -> None:
     project = ProjectFactory(name="vision")
     path = f"{PATH}/{project.department_id}"
-    status, answer = boss("DELETE", path)
+    status, answer = admin_call("DELETE", path)
     assert (status, "vision" in answer["message"]) == (409, True)
     project.delete()
-    assert boss("DELETE", path)[0] == 204
-    assert boss("DELETE", path)[0] == 404
+    assert admin_call("DELETE", path)[0] == 204
+    assert admin_call("DELETE", path)[0] == 404
 
 
 def test_departments_by_rest_are_for_administrators(call: Caller, cluster: Cluster) -> None:

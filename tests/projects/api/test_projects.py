@@ -21,7 +21,7 @@ MEMORY = {"deserved": 64, "units": "GB", "limit": None, "overQuotaWeight": None}
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin_call() -> Caller:
     return Caller(UserFactory(administrator=True))
 
 
@@ -40,7 +40,7 @@ def quotas(project: Project) -> tuple[Any, ...]:
 
 
 def test_a_project_is_created_by_rest_with_its_quota_and_members(
-    boss: Caller, cluster: Cluster
+    admin_call: Caller, cluster: Cluster
 ) -> None:
     department = DepartmentFactory(cluster=cluster, name="research")
     member = UserFactory()
@@ -56,7 +56,7 @@ def test_a_project_is_created_by_rest_with_its_quota_and_members(
         schedulingRules=None,
         resources=[{"gpu": gpu, "cpu": None, "memory": MEMORY, "priority": "high"}],
     )
-    status, made = boss("POST", PATH, body)
+    status, made = admin_call("POST", PATH, body)
     assert status == 201, made
     project = Project.objects.get()
     assert quotas(project) == (8, None, 64_000_000_000)
@@ -67,11 +67,15 @@ def test_a_project_is_created_by_rest_with_its_quota_and_members(
     assert Caller(member)("GET", f"{PATH}/{made['id']}")[1]["name"] == "vision"
 
 
-def test_a_project_can_be_sent_back_as_it_was_answered(boss: Caller, cluster: Cluster) -> None:
-    _, made = boss("POST", PATH, new(cluster, overQuota=False, resources=[{"memory": MEMORY}]))
+def test_a_project_can_be_sent_back_as_it_was_answered(
+    admin_call: Caller, cluster: Cluster
+) -> None:
+    _, made = admin_call(
+        "POST", PATH, new(cluster, overQuota=False, resources=[{"memory": MEMORY}])
+    )
     path = f"{PATH}/{made['id']}"
     again = {key: made[key] for key in ("resources", "members", "rank", "parentId", "overQuota")}
-    status, answer = boss("PUT", path, again)
+    status, answer = admin_call("PUT", path, again)
     assert status == 200, answer
     assert {**answer, "updatedAt": ""} == {**made, "updatedAt": ""}
 
@@ -94,51 +98,51 @@ def test_a_project_can_be_sent_back_as_it_was_answered(boss: Caller, cluster: Cl
     ],
 )
 def test_creating_a_project_by_rest_names_what_is_wrong(
-    boss: Caller, cluster: Cluster, change: dict[str, Any], field: str
+    admin_call: Caller, cluster: Cluster, change: dict[str, Any], field: str
 ) -> None:
-    status, answer = boss("POST", PATH, new(cluster) | change)
+    status, answer = admin_call("POST", PATH, new(cluster) | change)
     assert (status, [issue["field"] for issue in answer["complianceIssues"]]) == (400, [field])
     assert not Project.objects.exists()
 
 
-def test_a_line_break_around_a_name_is_no_part_of_it(boss: Caller, cluster: Cluster) -> None:
+def test_a_line_break_around_a_name_is_no_part_of_it(admin_call: Caller, cluster: Cluster) -> None:
     """Namespaces, queues and batch scripts have the name in them."""
-    status, made = boss("POST", PATH, new(cluster) | {"name": "vision\n"})
+    status, made = admin_call("POST", PATH, new(cluster) | {"name": "vision\n"})
     assert (status, made["name"]) == (201, "vision")
-    assert boss("PUT", f"{PATH}/{made['id']}", {"name": "speech\n"})[1]["name"] == "speech"
+    assert admin_call("PUT", f"{PATH}/{made['id']}", {"name": "speech\n"})[1]["name"] == "speech"
     of_cluster = {"name": "research\n", "clusterId": str(cluster.pk)}
-    status, made = boss("POST", "/org-unit/departments", of_cluster)
+    status, made = admin_call("POST", "/org-unit/departments", of_cluster)
     assert (status, made["name"]) == (201, "research")
     one = f"/org-unit/departments/{made['id']}"
-    assert boss("PUT", one, {"name": "science\n"})[1]["name"] == "science"
+    assert admin_call("PUT", one, {"name": "science\n"})[1]["name"] == "science"
 
 
 def test_a_project_updated_by_rest_changes_only_in_what_is_given(
-    boss: Caller, cluster: Cluster
+    admin_call: Caller, cluster: Cluster
 ) -> None:
     member = UserFactory()
     project = ProjectFactory(cluster=cluster, gpu_quota=8, cpu_quota=4, members=[member])
     path = f"{PATH}/{project.pk}"
-    status, answer = boss("PUT", path, {"name": "renamed", "overQuota": False})
+    status, answer = admin_call("PUT", path, {"name": "renamed", "overQuota": False})
     assert (status, answer["name"], answer["overQuota"]) == (200, "renamed", False)
     assert (quotas(project), answer["members"]) == ((8, 4, None), [member.username])
-    assert boss("PATCH", f"{path}/resources", [{"cpu": {"deserved": 2}}])[0] == 200
+    assert admin_call("PATCH", f"{path}/resources", [{"cpu": {"deserved": 2}}])[0] == 200
     assert quotas(project) == (8, 2, None)
-    assert boss("PUT", f"{path}/resources", [{"gpu": {"deserved": 3}}])[0] == 200
+    assert admin_call("PUT", f"{path}/resources", [{"gpu": {"deserved": 3}}])[0] == 200
     assert quotas(project) == (3, None, None)
-    assert boss("PUT", path, {"members": []})[1]["members"] == []
+    assert admin_call("PUT", path, {"members": []})[1]["members"] == []
     ProjectFactory(cluster=cluster, name="taken")
-    assert boss("PUT", path, {"name": "taken"})[0] == 409
+    assert admin_call("PUT", path, {"name": "taken"})[0] == 409
 
 
-def test_a_project_is_deleted_by_rest_once_its_workloads_are(boss: Caller) -> None:
+def test_a_project_is_deleted_by_rest_once_its_workloads_are(admin_call: Caller) -> None:
     workload = WorkloadFactory(name="mnist", completed=True)
     path = f"{PATH}/{workload.project_id}"
-    status, answer = boss("DELETE", path)
+    status, answer = admin_call("DELETE", path)
     assert (status, "mnist" in answer["message"]) == (409, True)
     workload.delete()
-    assert boss("DELETE", path)[0] == 204
-    assert boss("GET", path)[0] == 404
+    assert admin_call("DELETE", path)[0] == 204
+    assert admin_call("GET", path)[0] == 404
 
 
 def test_members_see_their_project_and_change_nothing_of_it(call: Caller, cluster: Cluster) -> None:
@@ -154,7 +158,7 @@ def test_members_see_their_project_and_change_nothing_of_it(call: Caller, cluste
         assert call(method, where, body)[0] == 403, (method, where)
 
 
-def test_projects_are_found_sorted_and_counted(boss: Caller, cluster: Cluster) -> None:
+def test_projects_are_found_sorted_and_counted(admin_call: Caller, cluster: Cluster) -> None:
     department = DepartmentFactory(cluster=cluster, name="research")
     for name, quota in (("alpha", 1), ("beta", 8), ("gamma", 4)):
         ProjectFactory(cluster=cluster, name=name, gpu_quota=quota, department=department)
@@ -162,10 +166,10 @@ def test_projects_are_found_sorted_and_counted(boss: Caller, cluster: Cluster) -
     mine = f"filterBy=clusterId=={cluster.pk}"
 
     def names(query: str) -> list[str]:
-        return [it["name"] for it in boss("GET", f"{PATH}?{query}")[1]["projects"]]
+        return [it["name"] for it in admin_call("GET", f"{PATH}?{query}")[1]["projects"]]
 
     assert names(f"{mine}&sortBy=totalGpuQuota&sortOrder=desc") == ["beta", "gamma", "alpha"]
     assert names(f"{mine}&filterBy=totalGpuQuota>=4") == ["beta", "gamma"]
     assert names("filterBy=parentName==research,name=@ph") == ["alpha"]
     assert names("search=else") == ["elsewhere"]
-    assert boss("GET", f"{PATH}/count?{mine}")[1] == {"count": 3}
+    assert admin_call("GET", f"{PATH}/count?{mine}")[1] == {"count": 3}

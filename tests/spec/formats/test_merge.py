@@ -71,7 +71,7 @@ def test_parts_are_laid_value_by_value_and_empty_ones_not_at_all() -> None:
     }
 
 
-def test_values_that_the_user_left_as_the_template_had_them_come_from_the_template() -> None:
+def test_values_that_the_user_did_not_change_come_from_the_template() -> None:
     template = {
         "labels": variables(a="1", b="2"),
         "image": "i",

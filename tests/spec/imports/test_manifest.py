@@ -137,9 +137,7 @@ def test_a_part_of_a_gpu_is_read_where_the_scheduler_reads_it() -> None:
         ({}, "kind"),
     ],
 )
-def test_a_kind_that_is_none_of_ours_is_refused_with_those_that_are(
-    manifest: dict[str, Any], at: str
-) -> None:
+def test_an_unknown_kind_is_refused_with_the_known_ones(manifest: dict[str, Any], at: str) -> None:
     (fault,) = import_manifest(manifest).faults
     assert fault.path == at
     assert "PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob of kubeflow.org" in fault.text

@@ -80,7 +80,7 @@ def test_the_traps_of_the_tutorials_script_are_named_by_their_lines() -> None:
     assert "Without -K" in notes[25, False]
 
 
-def test_traps_of_a_script_that_runs_as_it_stands_are_named_by_their_lines() -> None:
+def test_traps_of_an_unchanged_script_are_named_by_their_lines() -> None:
     text = """#!/bin/bash
 #SBATCH --nodes=2 --output=logs/%j.out --chdir=/srv/code
 export WORLD_SIZE=3
@@ -180,7 +180,7 @@ def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
 
 
 @pytest.mark.parametrize("step", ["srun bash -c '\necho hello\n'", "srun echo it's"])
-def test_a_quote_that_does_not_end_on_its_line_is_left_to_slurm_or_named(step: str) -> None:
+def test_an_unfinished_quote_is_left_to_slurm_or_named(step: str) -> None:
     text = f"#!/bin/bash\n#SBATCH --ntasks=2\n{step}\n"
     script = import_script(text, unchanged=True)
     assert (script.spec["batchScript"], script.spec["command"]) == (text, "bash")

@@ -16,7 +16,7 @@ from spec.values.registry import credential_server, image_registry, registry_hos
         ("localhost/train:1", "localhost"),
     ],
 )
-def test_an_image_is_pulled_from_the_host_in_its_name_or_docker_hub(image: str, host: str) -> None:
+def test_images_come_from_the_host_in_their_name_or_docker_hub(image: str, host: str) -> None:
     assert image_registry(image) == host
 
 

@@ -1,4 +1,4 @@
-"""Every sample once an epoch, whoever trains on it."""
+"""Ranks train on every sample once an epoch."""
 
 import pytest
 import torch

@@ -32,7 +32,7 @@ def ended(project: Project, researcher: User, monkeypatch: pytest.MonkeyPatch) -
     ("line", "rank"),
     [("attach mnist", "all"), ("training pytorch attach mnist --pod worker-0", "1")],
 )
-def test_an_attached_workload_prints_its_lines_and_ends_the_command_as_it_did(
+def test_attach_prints_the_log_and_exits_like_the_workload(
     terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch, line: str, rank: str
 ) -> None:
     asked: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def test_the_exit_code_is_that_of_the_rank_that_failed_first(
     terminal("attach mnist", code=143)
 
 
-def test_where_the_lines_are_cut_off_its_end_is_still_that_of_the_command(
+def test_attach_exits_like_the_workload_even_if_the_log_breaks(
     terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cut(*_: object, **__: object) -> None:

@@ -157,7 +157,7 @@ def test_the_version_is_that_of_both_sides(terminal: Terminal) -> None:
     assert terminal("version").out == f"{first}\n"
 
 
-def test_the_version_is_printed_where_trainyard_is_away_and_where_the_key_has_ended(
+def test_the_version_is_printed_without_trainyard_and_without_a_key(
     terminal: Terminal,
 ) -> None:
     first = terminal("--version").out
@@ -209,7 +209,7 @@ def test_a_sign_in_file_that_cannot_be_read_says_what_to_do(nobody: Terminal) ->
     assert "sign in again: trainyard login" in nobody("whoami", code=3).err
 
 
-def test_a_key_goes_to_no_other_server_than_the_one_that_gave_it(
+def test_a_key_is_never_sent_to_another_server(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = terminal.config.read_text()

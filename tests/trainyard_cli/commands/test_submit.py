@@ -54,7 +54,7 @@ def test_the_words_after_two_dashes_are_arguments_or_the_command(terminal: Termi
     assert "after --" in terminal(f"{line} --command", code=2).err
 
 
-def test_a_master_is_as_the_workers_but_for_what_is_said_of_it(terminal: Terminal) -> None:
+def test_a_master_has_the_setup_of_the_workers_except_its_flags(terminal: Terminal) -> None:
     line = f"{PYTORCH} -g 1 -e A=1 -e B=2 --existing-pvc claimname=data,path=/data"
     spec = stored(
         terminal,
@@ -70,7 +70,7 @@ def test_a_master_is_as_the_workers_but_for_what_is_said_of_it(terminal: Termina
     assert master.image == spec.worker.image
 
 
-def test_a_part_of_a_gpu_is_one_device_of_which_a_portion_is_requested(terminal: Terminal) -> None:
+def test_a_part_of_a_gpu_is_a_portion_of_one_device(terminal: Terminal) -> None:
     compute = stored(terminal, f"{PYTORCH} -g 0.5").spec.worker.compute
     assert (compute.gpu_devices_request, compute.gpu_portion_request) == (1, 0.5)
     line = PYTORCH.replace("train ", "other ")

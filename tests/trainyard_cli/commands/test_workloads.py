@@ -147,7 +147,7 @@ def test_a_submission_waits_for_the_end_and_tells_each_phase(
     assert lines == ["train: Creating", "train: Pending", "train: Running", "train: Completed"]
 
 
-def test_a_workload_that_is_deleted_while_it_is_waited_for_is_no_success(
+def test_a_workload_deleted_during_the_wait_is_no_success(
     terminal: Terminal, running: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def pass_by(*_: object, **__: object) -> Iterator[None]:

@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 
 def body_of(spec: WorkloadSpec) -> Body:
-    """What a program sends for it, as the wizard's summary has it."""
+    """The request of the wizard's summary, which a program would send."""
     document = documents.without_defaults(documents.dump_spec(spec))
     body: Body = {"name": "train", "spec": without_empty(documents.to_wire(document))}
     if document.get("architecture") == "workers_only":

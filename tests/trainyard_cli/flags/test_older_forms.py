@@ -48,7 +48,7 @@ def spec(terminal: Terminal, line: str) -> WorkloadSpec:
     return Workload.objects.get(name=terminal(f"{line} -o name").out.strip()).spec
 
 
-def test_a_port_to_forward_is_in_no_request_and_its_command_is_printed(
+def test_a_forwarded_port_is_in_no_request_and_its_command_printed(
     terminal: Terminal, project: Project
 ) -> None:
     done = terminal(f"{LINE} --port 8080:80 -s portforward --address 0.0.0.0")

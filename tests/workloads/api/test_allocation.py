@@ -44,7 +44,7 @@ def values(call: Caller, path: str, name: str) -> list[str]:
     return [it["value"] for it in series["values"]]
 
 
-def test_allocated_gpus_of_the_past_are_summed_over_the_workloads_of_a_project(
+def test_past_allocation_is_summed_over_the_workloads_of_a_project(
     admin: Caller, vision: Project
 ) -> None:
     went(

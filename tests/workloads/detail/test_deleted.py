@@ -134,7 +134,7 @@ def test_a_deleted_workload_can_be_deleted_for_good(
         (0, "are deleted, too."),
     ],
 )
-def test_whoever_deletes_is_told_what_becomes_of_the_logs(
+def test_deletion_explains_what_happens_to_the_logs(
     client: Client, workload: Workload, settings: Settings, days: int, words: str
 ) -> None:
     settings.RETENTION_DAYS = days

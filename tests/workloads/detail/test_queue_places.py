@@ -19,7 +19,7 @@ TAGS = re.compile(r"<[^>]+>")
 
 
 @pytest.fixture
-def others(project: Project) -> Project:
+def other_project(project: Project) -> Project:
     """On the same machine, closed to the member of ``project``."""
     return ProjectFactory(
         name="hidden", cluster=project.cluster, department=project.department, gpu_quota=4
@@ -27,13 +27,13 @@ def others(project: Project) -> Project:
 
 
 @pytest.fixture
-def queue(project: Project, others: Project) -> list[Workload]:
+def queue(project: Project, other_project: Project) -> list[Workload]:
     """All 4 GPUs are held, two workloads wait before ``last``."""
-    for owner, name in ((project, "runs-here"), (others, "zanzibar")):
+    for owner, name in ((project, "runs-here"), (other_project, "zanzibar")):
         holder = waiting(owner, name, 2)
         holder.move(Phase.RUNNING)
         holder.ranks.update(gpu_devices=[0, 1] if owner == project else [2, 3])
-    names = ((project, "first"), (others, "zanzibar-two"), (project, "last"))
+    names = ((project, "first"), (other_project, "zanzibar-two"), (project, "last"))
     return [waiting(owner, name, 2) for owner, name in names]
 
 
@@ -97,13 +97,13 @@ def test_no_copy_is_tried_among_many(
 
 
 def test_a_cluster_with_a_queue_shows_the_age_and_what_others_hold(
-    client: Client, project: Project, others: Project
+    client: Client, project: Project, other_project: Project
 ) -> None:
     cluster = project.cluster
     cluster.capabilities_json["queues"] = True
     cluster.save()
     cluster.nodes.update(allocated_gpus=3)
-    WorkloadFactory(project=others, name="zanzibar", pending=True)
+    WorkloadFactory(project=other_project, name="zanzibar", pending=True)
     workload = WorkloadFactory(project=project, pending=True)
     page = shown(client, workload)
     assert "Position 2 of 2 by age." in page

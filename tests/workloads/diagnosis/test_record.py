@@ -50,7 +50,7 @@ def test_the_class_and_the_place_of_the_line_are_kept(failed: Workload) -> None:
     assert after.failure_line == {"rank": 0, "attempt": 1, "offset": 7, "text": text}
 
 
-def test_a_rank_that_only_lost_its_peers_gives_way_to_the_one_that_failed(
+def test_a_rank_that_failed_precedes_those_that_lost_peers(
     failed: Workload,
 ) -> None:
     printed(failed, 0, "RuntimeError: Connection closed by peer [10.0.0.2]:4711\n")

@@ -35,9 +35,7 @@ def failed(project: Project, settings: Settings, tmp_path: Path) -> Workload:
     return workload
 
 
-def test_the_card_marks_the_line_and_says_whose_fault_it_is_and_the_repair(
-    client: Client, failed: Workload
-) -> None:
+def test_the_card_has_the_line_the_fault_and_the_repair(client: Client, failed: Workload) -> None:
     shown = client.get(failed.get_absolute_url()).content.decode()
     failure = diagnosis.BY_ID["cuda-out-of-memory"]
     assert failure.label in shown

@@ -9,7 +9,7 @@ from workloads.scheduling import admission
 
 
 @pytest.fixture
-def others(project: Project) -> Project:
+def other_project(project: Project) -> Project:
     """A project on the same machine that the member of ``project`` cannot see."""
     return ProjectFactory(
         name="hidden", cluster=project.cluster, department=project.department, gpu_quota=0
@@ -17,11 +17,11 @@ def others(project: Project) -> Project:
 
 
 @pytest.fixture
-def decided(project: Project, others: Project) -> Project:
+def decided(project: Project, other_project: Project) -> Project:
     """Two guests took all GPUs, and one of them is preempted for the owner's first workload. The
     owner's second one waits."""
     for name in ("guest", "zanzibar"):
-        waiting(others, name, 2)
+        waiting(other_project, name, 2)
     admission.admit_waiting(project.cluster)
     waiting(project, "claim", 2)
     waiting(project, "behind", 4)

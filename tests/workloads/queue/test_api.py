@@ -43,11 +43,11 @@ def test_members_get_those_of_their_own_workloads_and_no_name_of_another(
 
 
 def test_decisions_are_searched_filtered_and_paged(
-    decided: Project, others: Project, administrator: User
+    decided: Project, other_project: Project, administrator: User
 ) -> None:
     claim = Workload.objects.get(name="claim").pk
     assert len(listed(administrator, decided, "?search=zanz")) == 2
-    assert len(listed(administrator, decided, f"?projectId={others.pk}")) == 3
+    assert len(listed(administrator, decided, f"?projectId={other_project.pk}")) == 3
     assert listed(administrator, decided, f"?workloadId={claim}") == [("claim", "waits", None)]
     assert listed(administrator, decided, "?offset=4&limit=1") == [("zanzibar", "started", None)]
 

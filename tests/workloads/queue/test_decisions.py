@@ -128,14 +128,14 @@ def test_members_read_of_their_own_workloads_alone(client: Client, decided: Proj
 
 
 def test_decisions_are_found_by_workload_and_project(
-    decided: Project, others: Project, administrator: User
+    decided: Project, other_project: Project, administrator: User
 ) -> None:
     browser = signed_in(administrator)
     assert "claim team-a" not in shown(browser, decided, "?q=zanz")
     assert "zanzibar hidden" in shown(browser, decided, "?q=zanz")
     assert "zanzibar hidden" not in shown(browser, decided, f"?project={decided.pk}")
     assert "No results" in shown(browser, decided, "?q=nothing")
-    assert "guest hidden" in shown(browser, decided, f"?project={others.pk}&page=x")
+    assert "guest hidden" in shown(browser, decided, f"?project={other_project.pk}&page=x")
 
 
 def test_a_cluster_with_a_queue_of_its_own_says_so(client: Client, project: Project) -> None:

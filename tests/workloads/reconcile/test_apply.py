@@ -94,7 +94,7 @@ def test_ranks_of_a_workload_follow_its_observation(started: Workload) -> None:
 @pytest.mark.parametrize(
     ("end", "phase"), [(P.FAILED, RankPhase.FAILED), (P.COMPLETED, RankPhase.STOPPED)]
 )
-def test_exit_code_and_node_of_a_rank_stay_when_its_pod_is_removed_before_the_end(
+def test_exit_code_and_node_of_a_rank_outlive_its_pod(
     started: Workload, end: Phase, phase: RankPhase
 ) -> None:
     failed = RankState(0, Role.WORKER, 0, RankPhase.PENDING, node="n1", exit_code=4, restarts=1)
@@ -161,7 +161,7 @@ def test_a_restart_is_noted(started: Workload) -> None:
     ("before", "after"),
     [(P.RUNNING, P.FAILED), (P.STOPPING, P.STOPPED), (P.COMPLETED, P.COMPLETED)],
 )
-def test_a_workload_that_its_cluster_lost_ends_by_the_phase_it_was_in(
+def test_a_workload_that_its_cluster_lost_ends_by_its_phase(
     started: Workload, before: Phase, after: Phase
 ) -> None:
     Workload.objects.update(phase=before)
@@ -270,7 +270,7 @@ def test_an_observation_takes_few_questions(
     assert [rank.role for rank in started.ranks.all()] == [state.role for state in ranks]
 
 
-def test_a_move_is_known_to_whoever_made_it(started: Workload) -> None:
+def test_a_move_updates_the_object_and_its_row(started: Workload) -> None:
     started.move(P.RUNNING)
     started.move(P.COMPLETED, running_pods=0)
     known = {name: getattr(started, name) for name in ("phase", "running_seconds", "completed_at")}

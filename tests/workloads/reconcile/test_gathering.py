@@ -65,7 +65,7 @@ def test_a_gang_of_which_some_ranks_run_has_not_started(gang: Workload) -> None:
     assert of_never(row) == (1, 0)
 
 
-def test_a_gang_that_gathers_without_a_cause_says_how_many_ranks_it_waits_for(
+def test_a_gathering_gang_says_how_many_ranks_are_missing(
     gang: Workload,
 ) -> None:
     row = seen(Phase.DEGRADED, RUNS, UNPLACED, said="A rank lost its pod.")
@@ -86,7 +86,7 @@ def test_a_gang_that_lost_a_rank_after_all_were_placed_is_degraded(gang: Workloa
 LOST = replace(UNPLACED, lost_its_node=True)
 
 
-def test_a_gang_that_was_whole_while_nobody_looked_and_lost_a_rank_is_degraded(
+def test_a_gang_that_lost_a_rank_unobserved_is_degraded(
     gang: Workload,
 ) -> None:
     """The worker was away: the first thing it sees is the pod that takes the place of another."""
@@ -96,7 +96,7 @@ def test_a_gang_that_was_whole_while_nobody_looked_and_lost_a_rank_is_degraded(
     assert of_never(row) == (0, 1), "it did start"
 
 
-def test_a_gang_that_lost_a_rank_and_of_which_none_runs_is_starting(gang: Workload) -> None:
+def test_a_gang_that_lost_a_rank_and_runs_none_is_starting(gang: Workload) -> None:
     loops = replace(RUNS, phase=RankPhase.PENDING, restarts=2)
     row = seen(Phase.PENDING, loops, LOST, cause=FULL)
     assert (row.phase, row.message) == (Phase.INITIALIZING, FULL.message)

@@ -32,7 +32,7 @@ def test_a_stop_before_the_start_ends_every_rank(engine: FakeEngine) -> None:
     assert set(after.ranks.values_list("phase", flat=True)) == {RankPhase.STOPPED}
 
 
-def test_a_job_that_somebody_else_keeps_on_the_cluster_stays_deleting_and_says_so(
+def test_a_job_held_by_a_finalizer_stays_deleting_and_says_so(
     engine: FakeEngine,
 ) -> None:
     workload = launched(engine, phase=Phase.DELETING)
@@ -78,7 +78,7 @@ def test_a_workload_waiting_in_the_queue_of_its_cluster_can_vanish_too(engine: F
     assert now(workload).reason == Reason.LOST
 
 
-def test_a_workload_that_was_not_yet_observed_in_this_run_is_not_lost(engine: FakeEngine) -> None:
+def test_a_workload_without_an_observation_in_this_run_is_not_lost(engine: FakeEngine) -> None:
     workload = WorkloadFactory(initializing=True)
     relist.forget_missing(workload.cluster, [])
     assert now(workload).phase == Phase.INITIALIZING

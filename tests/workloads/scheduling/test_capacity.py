@@ -1,4 +1,4 @@
-"""What is free and what is held, as admission sees it."""
+"""Free and allocated capacity, as admission sees it."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_a_quota_is_held_exactly_in_these_phases(phase: Phase, project: Project)
 
 
 @pytest.mark.parametrize(("pods", "free"), [(3, 3.7), (0, 4.0)])
-def test_devices_of_a_gang_that_is_being_deleted_are_free_when_it_is_gone(
+def test_devices_of_a_deleted_gang_are_free_when_it_is_gone(
     pods: int, free: float, project: Project
 ) -> None:
     leaving = WorkloadFactory(project=project, phase=Phase.DELETING, running_pods=pods)

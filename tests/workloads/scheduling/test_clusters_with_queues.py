@@ -48,7 +48,7 @@ def member(project: Project) -> User:
 
 
 @pytest.mark.usefixtures("valkey")
-def test_a_workload_goes_at_once_to_a_cluster_with_a_queue_of_its_own(
+def test_a_cluster_with_its_own_queue_gets_a_workload_at_once(
     engine: FakeEngine, project: Project
 ) -> None:
     workload = WorkloadFactory(project=project)

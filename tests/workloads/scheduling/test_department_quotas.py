@@ -85,7 +85,7 @@ def test_a_department_that_may_go_over_its_quota_caps_nothing(
     assert plan(draft(queued, 64), by=member).is_submittable
 
 
-def test_a_department_without_a_quota_is_capped_by_the_sum_of_its_projects(
+def test_a_department_without_a_quota_has_the_sum_of_its_projects(
     queued: Project, other: Project, member: User
 ) -> None:
     Department.objects.update(gpu_quota=None)
@@ -135,7 +135,7 @@ def test_the_wizard_says_what_waits_for_a_department_where_queues_know_quotas(
             assert fact in found.detail
 
 
-def test_the_quota_of_a_department_keeps_back_its_own_projects_only_on_this_machine(
+def test_a_departments_quota_applies_to_its_projects_on_this_machine(
     project: Project, other: Project, member: User
 ) -> None:
     Department.objects.update(gpu_quota=2)
@@ -158,7 +158,7 @@ def test_the_quota_of_a_department_keeps_back_its_own_projects_only_on_this_mach
     assert phases(kept_back) == [STARTED]
 
 
-def test_quotas_of_project_and_department_both_count_and_the_projects_is_told_first(
+def test_both_quotas_count_and_that_of_the_project_is_named_first(
     queued: Project, member: User
 ) -> None:
     Project.objects.update(over_quota=False)

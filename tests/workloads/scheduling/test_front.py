@@ -37,7 +37,7 @@ def test_the_line_moves_up_as_others_end(project: Project) -> None:
         Workload.objects.filter(pk=line[number].pk).update(phase=Phase.COMPLETED)
 
 
-def test_a_smaller_gang_is_not_held_up_by_a_long_line_of_its_project(project: Project) -> None:
+def test_a_long_queue_of_its_project_does_not_delay_a_gang(project: Project) -> None:
     held = waiting(project, "held", gpus=2)
     admission.admit_waiting(project.cluster)
     line = [waiting(project, f"w{number}", gpus=5) for number in range(7)]

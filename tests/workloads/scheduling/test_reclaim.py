@@ -42,7 +42,7 @@ def claim() -> Workload:
     return Workload.objects.get(name="claim")
 
 
-def test_the_owner_of_a_quota_gets_the_gpus_once_over_quota_work_has_ended(taken: Workload) -> None:
+def test_the_owner_gets_the_gpus_when_over_quota_work_has_ended(taken: Workload) -> None:
     assert (taken.phase, taken.reason, taken.message) == (Phase.STOPPING, Reason.PREEMPTED, TAKEN)
     assert phases(claim()) == [Phase.PENDING], "the room is not given back yet"
     queued = taken.queued_at

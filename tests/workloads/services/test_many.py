@@ -28,7 +28,7 @@ def running(count: int, project: Project) -> list[Workload]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_workload_of_many_has_its_event_and_its_entry_in_the_audit_log(
+def test_each_workload_of_a_batch_has_an_event_and_audit_entry(
     verb: str, project: Project, member: User
 ) -> None:
     act, to = VERBS[verb]

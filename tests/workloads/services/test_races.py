@@ -80,7 +80,7 @@ def test_a_name_taken_after_the_plan_is_a_problem_of_the_name(
         services.submit(draft(workload, workload.name), by=member)
 
 
-def test_an_integrity_error_that_the_plan_cannot_explain_is_not_called_a_taken_name(
+def test_an_unexplained_integrity_error_is_not_called_a_taken_name(
     workload: Workload, member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object, **kwargs: object) -> list[Workload]:

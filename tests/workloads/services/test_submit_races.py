@@ -112,7 +112,7 @@ def test_two_submissions_at_once_cannot_both_take_the_last_of_a_quota(
 
 
 @pytest.mark.usefixtures("both_looked")
-def test_two_projects_at_once_cannot_both_take_the_last_quota_of_their_department(
+def test_two_projects_cannot_both_take_the_last_department_quota(
     project: Project, twin: Project, member: User
 ) -> None:
     at_once(lambda: Department.objects.update(gpu_quota=5, over_quota=False))
@@ -158,7 +158,7 @@ def test_a_double_click_on_the_last_of_a_quota_submits_once(project: Project, me
     assert outcomes[0] == outcomes[1]
 
 
-def test_two_workloads_resumed_at_once_cannot_both_take_the_last_of_a_quota(
+def test_two_resumed_workloads_cannot_both_take_the_last_quota(
     stopped: tuple[Workload, Workload], member: User
 ) -> None:
     """The other one asks before the first has committed, and may have the answer only then."""

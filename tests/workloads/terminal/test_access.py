@@ -34,7 +34,7 @@ def test_members_and_administrators_get_a_terminal(
     assert is_let_in(workload, key_of(administrator))
 
 
-def test_a_terminal_is_for_the_author_alone_where_the_authors_own_credentials_are(
+def test_own_credentials_restrict_terminals_to_their_author(
     engine: FakeEngine, workload: Workload, member: User, administrator: User
 ) -> None:
     use_own_credential(workload)

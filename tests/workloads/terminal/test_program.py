@@ -53,7 +53,7 @@ def is_let_in(workload: Workload, *arguments: Any) -> bool:
     return bool(play(scenario))
 
 
-def test_a_program_runs_in_the_rank_that_is_named_and_its_exit_code_is_answered(
+def test_a_program_runs_in_the_named_rank_and_returns_its_code(
     engine: FakeEngine, workload: Workload, member: User
 ) -> None:
     async def scenario() -> Any:
@@ -72,7 +72,7 @@ def test_a_program_runs_in_the_rank_that_is_named_and_its_exit_code_is_answered(
     assert play(scenario) == ended
 
 
-def test_without_a_terminal_it_has_pipes_that_get_what_is_sent_once_they_are_there(
+def test_without_a_terminal_a_program_reads_pipes(
     engine: FakeEngine, workload: Workload, member: User
 ) -> None:
     async def scenario() -> None:
@@ -154,7 +154,7 @@ def test_no_program_of_another_runs_where_the_authors_own_credentials_are(
     assert not engine.sessions
 
 
-def test_a_cookie_opens_none_of_a_programs_terminals_and_a_token_none_of_a_pages(
+def test_cookies_and_tokens_open_only_their_own_terminals(
     engine: FakeEngine, workload: Workload, member: User
 ) -> None:
     async def scenario() -> bool:

@@ -22,7 +22,7 @@ def may(user: User, workload: Workload) -> bool:
     return access.find_usable_tool(user, workload.pk, "my-notebook") is not None
 
 
-def test_a_tool_without_a_rule_is_open_to_whoever_sees_the_workload(
+def test_a_tool_without_a_rule_is_open_to_readers_of_the_workload(
     served: Workload, member: User, stranger: User, administrator: User
 ) -> None:
     assert may(member, served)
@@ -78,7 +78,7 @@ def test_tools_are_for_the_author_alone_where_the_authors_own_credentials_are(
 @pytest.mark.parametrize(
     "rule", [{}, {"authorizationType": "authorizedUsers", "authorizedUsers": ["x"]}]
 )
-def test_a_user_who_left_the_project_may_no_longer_open_the_tools_they_made(
+def test_a_former_member_cannot_open_tools_that_they_created(
     workload: Workload, member: User, rule: dict[str, Any]
 ) -> None:
     serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
@@ -87,7 +87,7 @@ def test_a_user_who_left_the_project_may_no_longer_open_the_tools_they_made(
     assert not may(User.objects.get(pk=member.pk), workload)
 
 
-def test_a_tool_of_another_name_or_of_a_deleted_workload_is_not_found(
+def test_unknown_tools_and_those_of_deleted_workloads_are_not_found(
     served: Workload, member: User
 ) -> None:
     assert access.find_usable_tool(member, served.pk, "other") is None
@@ -161,7 +161,7 @@ def test_the_connect_page_and_the_menu_of_a_workload_list_its_tools(
     assert "target=" not in page
 
 
-def test_the_connect_page_says_whom_a_port_without_a_guard_is_open_to(
+def test_the_connect_page_says_who_reaches_an_unguarded_port(
     served: Workload,
 ) -> None:
     """Also where the workload itself is open to its author alone."""
@@ -175,7 +175,7 @@ def test_the_connect_page_says_whom_a_port_without_a_guard_is_open_to(
     for tools, explained in ([guarded, port], True), ([port], False):
         serve(served, *tools)
         page = client.get(f"/workloads/{served.pk}/connect/").content.decode()
-        assert "Whoever reaches its port" in page
+        assert "Anyone who reaches its port" in page
         assert (why in page, "Only maria" in page) == (explained, explained)
 
 

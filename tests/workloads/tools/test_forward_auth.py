@@ -81,9 +81,7 @@ def test_strangers_are_not_let_through_to_a_tool(served: Workload, stranger: Use
     assert Client().get(signin)["Location"].startswith("/accounts/login/?next=/tools/signin/")
 
 
-def test_a_visitor_of_the_url_of_a_tool_signs_in_and_goes_on(
-    served: Workload, member: User
-) -> None:
+def test_a_visitor_of_a_tool_signs_in_and_continues(served: Workload, member: User) -> None:
     signin = f"/tools/signin/{served.pk}/my-notebook/"
     client = signed_in(member)
     leads = client.get(signin, {"rd": f"{HOME}/lab?a=b"})["Location"]

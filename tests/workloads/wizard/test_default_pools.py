@@ -1,4 +1,4 @@
-"""The node pools of a project's workloads that name none, as the wizard has them."""
+"""The wizard shows a project's default node pools for workloads that name none."""
 
 import pytest
 

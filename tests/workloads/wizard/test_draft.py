@@ -236,7 +236,7 @@ def test_a_new_draft_begins_where_and_as_the_last_workload_was(
     assert Draft.objects.count() == 1, "nothing was entered yet"
     assert drafts.unfinished_drafts(wizard.user) == []
     wizard.open(f"/workloads/new/?project={project.pk}")
-    assert wizard.draft.content.project == project.pk, "whoever names one gets it"
+    assert wizard.draft.content.project == project.pk, "a project in the query is used"
 
 
 def test_a_project_that_was_left_is_not_begun_with(wizard: Wizard, project: Project) -> None:

@@ -62,7 +62,7 @@ def test_node_types_and_topologies_are_chosen_from_what_the_cluster_has(
 ) -> None:
     assert '<select class="form-select" form="wizard-form" name="worker-nodeType"' not in (
         pooled.page
-    ), "typed where the cluster tells of none"
+    ), "typed if the cluster reports none"
     general.update_settings(by=UserFactory(administrator=True), tolerations=False, topology=True)
     cluster = on_kubernetes.cluster
     NodeFactory(cluster=cluster, labels_json={"run.ai/type": "dgx"})

@@ -41,7 +41,7 @@ def stored(wizard: Wizard) -> Any:
 
 
 def posted(wizard: Wizard) -> dict[str, str]:
-    """The inputs of the list as the page has them."""
+    """Return the inputs of the list on the page."""
     inputs = Inputs(wizard.page).values
     return {name: value for name, value in inputs.items() if name.startswith(GIT)}
 

@@ -85,7 +85,7 @@ def test_a_changed_locked_value_is_a_problem_with_a_reset(
     whose = (problem.field, problem.rule, problem.source)
     assert whose == ("worker.command", "locked", "template base")
     assert problem.message == (
-        "is locked by template base: Tested by us; leave it as the template has it"
+        "is locked by template base: Tested by us; leave the template's value"
     )
     wizard.open(wizard.at(2)).press("continue")
     assert "Command is locked by template base" in wizard.page

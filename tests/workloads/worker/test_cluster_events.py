@@ -43,7 +43,7 @@ def test_events_of_the_cluster_in_the_history_are_bounded(
     assert set(Event.objects.filter(source="cluster").values_list("key", flat=True)) == {"k3", "k4"}
 
 
-def test_an_event_of_the_cluster_about_no_workload_of_ours_is_not_kept(workload: Workload) -> None:
+def test_a_cluster_event_about_an_unknown_workload_is_not_kept(workload: Workload) -> None:
     Workload.objects.update(deleted_at=AT)
     cluster_events.store_events(workload.cluster, [said(workload)])
     assert not Event.objects.filter(source="cluster").exists()

@@ -149,7 +149,7 @@ def test_a_collected_log_is_complete_only_when_nothing_is_left_to_read(
     assert len(text(workload, 0)) == 600_000
 
 
-def test_a_round_that_is_out_of_time_leaves_the_rest_to_the_next(
+def test_a_round_out_of_time_leaves_the_rest_to_the_next(
     engine: FakeEngine, workload: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.print(workload.handle, 0, "hello\n")

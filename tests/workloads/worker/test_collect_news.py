@@ -1,4 +1,4 @@
-"""An engine that knows what is new is asked for that alone, and counts attempts by its pods."""
+"""Only the new output of an engine that reports it is read; it counts attempts by its pods."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

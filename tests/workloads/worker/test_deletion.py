@@ -102,9 +102,7 @@ def test_a_full_disk_does_not_hold_a_deletion_back(
     assert "No space left on device" in told.message
 
 
-def test_a_pod_that_is_on_its_way_out_is_read_for_some_minutes(
-    engine: FakeEngine, running: Workload
-) -> None:
+def test_a_terminating_pod_is_read_for_some_minutes(engine: FakeEngine, running: Workload) -> None:
     Workload.objects.update(phase=Phase.DELETING, deleted_at=timezone.now(), logs_complete=False)
     engine.print(running.handle, 0, LAST)
     collect.collect_output(running.cluster)

@@ -130,7 +130,7 @@ def test_a_workload_that_the_cluster_delays_keeps_no_other_back(
     assert names(engine) == sorted(workload.name for workload in made[1:])
 
 
-def test_a_cluster_that_takes_nothing_is_one_line_of_the_log_and_no_traceback(
+def test_a_refusing_cluster_is_one_line_in_the_log(
     engine: FakeEngine, project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     WorkloadFactory.create_batch(3, project=project)
@@ -143,7 +143,7 @@ def test_a_cluster_that_takes_nothing_is_one_line_of_the_log_and_no_traceback(
     assert line.exc_info is None
 
 
-def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
+def test_a_workload_that_the_cluster_refuses_says_why_until_accepted(
     engine: FakeEngine, project: Project
 ) -> None:
     workload = WorkloadFactory(project=project)
@@ -179,7 +179,7 @@ def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
     assert [one.until is None for one in workload.causes.all()] == [False, False, False]
 
 
-def test_handing_over_waits_for_more_submissions_where_some_came_and_nothing_is_late(
+def test_dispatch_waits_for_more_submissions_unless_one_is_late(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [WorkloadFactory(project=project)]

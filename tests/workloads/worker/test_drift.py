@@ -161,7 +161,7 @@ def test_an_old_observation_resizes_nothing(engine: FakeEngine, workload: Worklo
 
 
 @pytest.mark.parametrize("why", ["Its namespace runai-team-a was deleted.", ""])
-def test_a_stopped_workload_whose_job_is_gone_says_so_and_can_run_again(
+def test_a_stopped_workload_without_a_job_says_so_and_can_run(
     engine: FakeEngine, workload: Workload, why: str
 ) -> None:
     monitor.apply_observation(engine.show(workload.handle, Phase.STOPPED))
@@ -181,7 +181,7 @@ def test_a_stopped_workload_whose_job_is_gone_says_so_and_can_run_again(
 
 
 @pytest.mark.parametrize("kind", ["kubernetes", "slurm", "local"])
-def test_a_job_deleted_while_nobody_watched_is_missed_where_stopped_workloads_keep_theirs(
+def test_a_job_deleted_unobserved_is_missed_if_jobs_are_kept(
     engine: FakeEngine, workload: Workload, kind: str
 ) -> None:
     Cluster.objects.update(kind=kind)

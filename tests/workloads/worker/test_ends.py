@@ -1,4 +1,4 @@
-"""Whoever hears that a run ended finds its last numbers in the database."""
+"""When the end of a run is announced, its last numbers are in the database."""
 
 import time
 from collections.abc import Callable
@@ -90,7 +90,7 @@ def test_the_last_sample_is_there_when_the_monitor_tells_the_end(
     monitor.close_resting_watch(project.cluster.pk)
 
 
-def test_the_last_sample_of_an_attempt_that_came_with_the_end_is_there(
+def test_the_last_sample_at_the_end_of_an_attempt_is_stored(
     engine: FakeEngine, project: Project
 ) -> None:
     workload = running(engine, project)

@@ -86,7 +86,7 @@ def test_every_few_minutes_a_list_shows_what_the_watch_missed(
     monitor.close_resting_watch(project.cluster.pk)
 
 
-def test_a_node_that_falls_silent_is_told_long_before_the_minute_is_over(
+def test_a_silent_node_is_reported_well_within_a_minute(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(poll, "EVERY_SECONDS", 0.0)
@@ -131,7 +131,7 @@ def test_a_cluster_that_is_deleted_is_watched_no_more(
     assert next(watch.observations, "closed") == "closed"
 
 
-def test_whoever_finds_the_cluster_watched_here_leaves_the_watch_alone(
+def test_a_second_watch_of_a_cluster_leaves_the_first_alone(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)

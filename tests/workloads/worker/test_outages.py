@@ -69,7 +69,7 @@ def test_the_cluster_is_looked_at_anew_when_what_workloads_wait_for_changes(
     assert [task for task, *_ in sent] == ["clusters.look"]
 
 
-def test_a_wait_that_is_brief_or_the_workloads_own_is_no_issue_of_the_cluster(
+def test_brief_and_own_waits_are_no_issue_of_the_cluster(
     project: Project,
 ) -> None:
     waits(project, seconds=0)

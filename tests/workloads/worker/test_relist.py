@@ -71,7 +71,7 @@ def test_a_row_is_compared_again_where_either_side_changed(workload: Workload) -
     assert list(relist.changed_observations(workload.cluster, [later], agreed)) == [later]
 
 
-def test_an_observation_older_than_its_row_agrees_with_it_for_this_list_alone(
+def test_an_older_observation_agrees_with_its_row_for_one_list(
     workload: Workload,
 ) -> None:
     agreed = relist.Agreed()

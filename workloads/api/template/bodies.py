@@ -48,8 +48,8 @@ class TemplateMasterIn(StrictBody):
 
 
 class OnePodSetupIn(StrictBody):
-    """``spec`` is validated field by field. Fields that it leaves out are filled in by whoever uses
-    the template."""
+    """``spec`` is validated field by field. The users of the template fill in the fields that it
+    leaves out."""
 
     spec: OnePodDocument | None = Field(default=None, description="The specification")
     assets: ChosenIn | None = Field(

@@ -126,7 +126,7 @@ class Credentials:
     def ask_for_variables(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
         """Turn the value and key of each variable that uses a credential into choices.
 
-        ``items`` are pairs: the row as shown, and the variable as the draft has it.
+        ``items`` are pairs of a shown row and its variable in the draft.
         """
         pairs = [
             (item, variable["credential"]) for item, variable in items if _uses_credential(variable)

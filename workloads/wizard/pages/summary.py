@@ -28,7 +28,7 @@ PLACEHOLDER_IMAGE = "to-be-selected"
 _ROLES = {"worker", "master"}
 QUEUE_DECIDES = "The cluster's queue decides when it starts."
 TEMPLATE_HEADLINE = "A template"
-TEMPLATE_COMPLETE = "Whoever uses it only adds a name."
+TEMPLATE_COMPLETE = "Its users only add a name."
 ANSWERS = {
     Answer.NOW: ("success", "Starts immediately"),
     Answer.LATER: ("warning", "Will wait"),
@@ -214,7 +214,7 @@ def _set_template_verdict(summary: Summary, plan: Plan) -> None:
     summary.headline = TEMPLATE_HEADLINE
     summary.detail = TEMPLATE_COMPLETE
     if count:
-        summary.detail = f"{count} field{'s' if count != 1 else ''} left for whoever uses it."
+        summary.detail = f"{count} field{'s' if count != 1 else ''} left for its users."
 
 
 def _explain_fit(summary: Summary, fit: Fit) -> None:

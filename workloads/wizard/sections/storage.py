@@ -18,7 +18,7 @@ from workloads.wizard.sections.base import (
 
 EXISTING = "existingPvc"
 CREDENTIAL = "credential"
-STORED_CREDENTIAL = "named"  # key among the cells for the credential as the document has it
+STORED_CREDENTIAL = "named"  # key among the cells for the credential in its stored form
 
 
 def _path_cell(key: str = "path") -> Cell:

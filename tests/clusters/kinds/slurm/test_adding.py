@@ -123,7 +123,7 @@ def test_a_cluster_is_reached_on_this_host_or_by_ssh(admin: Client) -> None:
 def test_a_connection_that_somebody_tests_is_tried_at_once(
     admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has just added the key does not wait for the end of a pause."""
+    """A person who has just added the key does not wait for the end of a pause."""
     tries: list[object] = []
 
     def ssh(line: object, **_: object) -> CommandResult:

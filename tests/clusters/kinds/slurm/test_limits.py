@@ -1,4 +1,4 @@
-"""What the cluster told of its partitions is held against a launch before it is submitted."""
+"""A launch is compared with the limits of the cluster's partitions before it is submitted."""
 
 from dataclasses import asdict
 

@@ -86,7 +86,7 @@ def test_a_plugin_that_names_no_end_is_asked_after_a_401(server: Api, tmp_path: 
     assert asked(tmp_path) == 2
 
 
-def test_a_credential_plugin_that_gives_nothing_better_is_not_asked_all_the_time(
+def test_a_credential_plugin_without_a_new_token_is_called_rarely(
     server: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").write_text("other")

@@ -1,4 +1,4 @@
-"""What a cluster tells of itself, beside what a test of its connection finds."""
+"""Discovery of a cluster, and the findings of a test of its connection."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def claim(name: str, space: str, **labels: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": space, "labels": labels}, "spec": asked}
 
 
-def test_claims_of_projects_are_known_and_those_of_workloads_and_strangers_left_out() -> None:
+def test_only_claims_of_projects_are_known_and_not_those_of_workloads() -> None:
     there = [
         claim("imagenet", "runai-vision"),
         claim("scratch", "runai-vision", **{WORKLOAD: "8f14e45f"}),

@@ -79,7 +79,7 @@ def test_a_sidecar_counts_beside_what_comes_after_it() -> None:
     assert pod_requests({"metadata": {}, "spec": spec}) == Allocation(4.0, 7 * 1024**3, 0.0)
 
 
-def test_nodes_are_read_often_and_what_pods_ask_for_is_added_up_now_and_then(
+def test_nodes_are_read_often_and_requests_of_pods_are_summed_rarely(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(nodes, "FRESH_SECONDS", 0.0)

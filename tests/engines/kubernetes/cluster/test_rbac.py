@@ -38,7 +38,7 @@ def account() -> dict[str, Any]:
     return {"kind": "ServiceAccount", "name": "trainyard", "namespace": "trainyard"}
 
 
-def test_users_whose_names_the_api_server_would_not_take_get_names_of_their_own() -> None:
+def test_users_with_invalid_names_get_other_names() -> None:
     users = ["oidc:a/b", "oidc:a-b", "oidc:a%b", "https://x/#1"]
     names = [granted(user)["ClusterRole"][0]["metadata"]["name"] for user in users]
     assert len({*names}) == len(users)

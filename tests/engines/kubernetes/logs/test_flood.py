@@ -1,4 +1,4 @@
-"""A program that writes faster than a node keeps: what is missing is told. A real node."""
+"""A program writes faster than a node keeps: missing output is reported. A real node."""
 
 import re
 from pathlib import Path

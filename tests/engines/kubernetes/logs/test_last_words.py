@@ -1,4 +1,4 @@
-"""Whether the last of a log may still come, for whoever waits for it with the end. No cluster."""
+"""Whether the last lines of a log may still come, which the end waits for. No cluster."""
 
 from uuid import UUID, uuid4
 
@@ -43,7 +43,7 @@ class Reading:
 
 
 def test_a_log_is_waited_for_until_the_last_look_after_the_end(nodes: Nodes) -> None:
-    """A node may still write down what was printed when it already tells of the end."""
+    """A node may still write output to its file when it already reports the end."""
     streams = streams_of(nodes)
     uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))

@@ -79,7 +79,7 @@ def test_a_restart_may_be_told_while_the_node_answers(
 
 
 def test_the_end_of_a_start_is_not_that_of_the_next_one(reading: Reading) -> None:
-    """The API tells of an end, and its node has gone on already."""
+    """The API reports an end when its node has already started the next attempt."""
     nodes = reading.nodes
     nodes.before = line(1, b"one")
     nodes.log = line(4, b"new")

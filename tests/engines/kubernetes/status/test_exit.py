@@ -93,7 +93,7 @@ def test_a_container_that_cannot_be_started_is_not_blamed_on_the_command(
         },
     ],
 )
-def test_a_program_that_cannot_be_started_is_named_while_it_is_tried_again(
+def test_a_program_that_cannot_start_is_named_between_attempts(
     container: dict[str, Any],
 ) -> None:
     seen = look(MASTER, pod("worker", 0, container=container))

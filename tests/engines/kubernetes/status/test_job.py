@@ -67,7 +67,7 @@ def lost(*pods: dict[str, Any], **also: Any) -> list[bool]:
     return [rank.lost_its_node for rank in look(*pods, **also).ranks]
 
 
-def test_a_rank_whose_pod_was_replaced_lost_its_node_until_the_new_one_has_one() -> None:
+def test_a_rank_with_a_replaced_pod_has_no_node_until_scheduled() -> None:
     assert lost(MASTER, late(0, age=60)) == [False, True]
     assert lost(MASTER, UNPLACED) == [False, False]
     assert lost(MASTER, REPLACED) == [False, False], "it has another"
@@ -130,7 +130,7 @@ def test_the_rank_that_failed_first_is_named() -> None:
 
 
 @pytest.mark.parametrize("now", [ended(143, 9), RUNNING])
-def test_a_rank_that_was_removed_at_the_backoff_limit_ended_with_its_failure(
+def test_a_rank_removed_at_the_backoff_limit_keeps_its_failure(
     now: dict[str, Any],
 ) -> None:
     removed = now | {"restartCount": 1, "lastState": ended(4, 5)["state"]}

@@ -33,7 +33,7 @@ def test_a_rank_that_gave_way_says_to_whom(told: GivingWay, second: dict[str, An
     assert not seen.ranks[0].message
 
 
-def test_a_gang_that_gave_way_is_pending_and_says_what_it_waits_for() -> None:
+def test_a_preempted_gang_is_pending_with_its_cause() -> None:
     seen = look(AGAIN, events=[event(KAI_SAID)])
     assert (seen.phase, seen.reason) == (Phase.PENDING, Reason.PREEMPTED)
     assert seen.cause

@@ -36,7 +36,7 @@ def test_a_sidecar_that_fails_before_the_program_starts_holds_it_up() -> None:
     assert seen.cause.title == "A rank did not start: istio-proxy exited with code 1"
 
 
-def test_a_rank_whose_program_ended_well_has_succeeded_beside_a_container_that_runs() -> None:
+def test_a_rank_whose_program_succeeded_is_done_despite_a_running_sidecar() -> None:
     containers = [{"name": "pytorch", **DONE}, {"name": "istio-proxy", **RUNNING}]
     seen = look(MASTER, pod("worker", 0, status={"containerStatuses": containers}))
     rank = seen.ranks[1]

@@ -140,7 +140,7 @@ def group(rig: KubernetesRig) -> Iterator[str]:
 
 
 @pytest.mark.kai
-def test_the_reason_that_kai_gives_for_a_gang_comes_before_those_of_its_pods(
+def test_the_reason_of_kai_for_a_gang_precedes_those_of_pods(
     rig: KubernetesRig, group: str
 ) -> None:
     launched = rig.submit(changed(rig.endless(), compute=Compute(gpu_devices_request=64)))

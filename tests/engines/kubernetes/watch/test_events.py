@@ -43,7 +43,7 @@ def heard(watcher: Watcher) -> list[tuple[UUID, str, str]]:
     return [(one.workload_id, one.about, one.reason) for one in watcher.events]
 
 
-def test_events_of_the_job_and_of_its_pods_are_those_of_the_workload(watcher: Watcher) -> None:
+def test_events_of_job_and_pods_belong_to_the_workload(watcher: Watcher) -> None:
     watcher.take_change(EVENT, "ADDED", event("Pod", "BackOff"))
     watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod"))
     assert heard(watcher) == [(UID, "PyTorchJob job", "FailedCreatePod")]

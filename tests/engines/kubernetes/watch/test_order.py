@@ -75,7 +75,7 @@ def test_a_whole_list_is_later_than_any_part_of_it() -> None:
     assert observed(following).sequence > observed(last).sequence
 
 
-def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
+def test_a_list_with_a_newer_job_waits_for_its_pods() -> None:
     snapshot = Snapshot()
     snapshot.take_pod("ADDED", pod(11))
     snapshot.take_job(PYTORCH, "ADDED", job(20))
@@ -85,9 +85,7 @@ def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
     assert observed(snapshot).sequence > before.sequence
 
 
-def test_objects_that_a_list_shows_unchanged_are_not_judged_again_and_are_later_all_the_same() -> (
-    None
-):
+def test_unchanged_objects_in_a_list_are_not_evaluated_again() -> None:
     before = all_of_it(job(10), pod(11, runs=True))
     last = observed(before)
     same = all_of_it(job(10), pod(11, runs=True))

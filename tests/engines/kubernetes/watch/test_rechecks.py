@@ -63,7 +63,7 @@ def watcher() -> Watcher:
     return watcher
 
 
-def test_a_pod_that_no_scheduler_looks_at_has_a_cause_after_a_while(
+def test_a_pod_without_a_scheduler_gets_a_cause_after_a_while(
     watcher: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (first,) = watcher._report_changes([UID])

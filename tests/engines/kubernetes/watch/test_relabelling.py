@@ -62,7 +62,7 @@ def test_a_job_without_its_label_gets_it_back(what: str, label: str) -> None:
     assert set(watcher.snapshots) == {UID}
 
 
-def test_a_job_that_left_what_is_watched_with_its_label_is_looked_for() -> None:
+def test_a_job_that_lost_its_label_is_looked_for() -> None:
     watcher, restoring = watching(lambda: True)
     assert watcher.take_change(JOBS, "DELETED", job(11)) is None
     assert len(restoring.jobs) == 1

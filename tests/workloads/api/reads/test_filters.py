@@ -110,9 +110,7 @@ def test_a_workload_is_found_by_its_id_and_its_department(
     assert len(names(call, filterBy=f"departmentId=={department}")) == 3
 
 
-def test_filters_joined_with_a_comma_add_up_and_another_comma_is_part_of_a_value(
-    call: Caller, three: list[Workload]
-) -> None:
+def test_commas_join_filters_or_belong_to_a_value(call: Caller, three: list[Workload]) -> None:
     assert names(call, filterBy="requestedGPU>=2,phase==Failed") == ["gamma"]
     assert names(call, filterBy="requestedGPU>=2, name=^b") == ["beta"]
     assert names(call, filterBy="name!=a,b", sortBy="name") == ["alpha", "beta", "gamma"]

@@ -35,7 +35,7 @@ def points(answer: Any) -> list[list[tuple[str, str]]]:
     ]
 
 
-def test_metrics_of_a_workload_are_sums_over_its_ranks_and_shares_are_means(
+def test_metrics_of_a_workload_are_sums_and_utilizations_are_means(
     call: Caller, measured: Workload
 ) -> None:
     query = f"metricType=CPU_USAGE_CORES,GPU_UTILIZATION&{TIME}&numberOfSamples=10"
@@ -91,7 +91,7 @@ def test_telemetry_counts_what_the_caller_may_see(
     assert call("GET", f"{path}&filterByPhases=Failed")[1]["values"][0]["value"] == "0"
 
 
-def test_pods_of_all_workloads_are_listed_to_whoever_may_see_them(
+def test_pods_of_all_visible_workloads_are_listed(
     call: Caller, stranger: Caller, measured: Workload
 ) -> None:
     names = [

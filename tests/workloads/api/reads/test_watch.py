@@ -129,7 +129,7 @@ def test_new_and_deleted_workloads_are_told(researcher: User, running: Workload)
     ]
 
 
-def test_whoever_continues_from_an_id_is_told_what_changed_since(
+def test_continuing_from_an_id_returns_later_changes(
     researcher: User, running: Workload, project: Project
 ) -> None:
     other = WorkloadFactory(project=project, name="other", running=True)
@@ -149,7 +149,7 @@ def test_whoever_continues_from_an_id_is_told_what_changed_since(
 
 
 @pytest.mark.parametrize("last", ["nonsense", "999999999-1790000000", "5", "-"])
-def test_an_id_that_is_not_from_here_says_to_read_the_list_again(
+def test_an_unknown_id_asks_to_read_the_list_again(
     researcher: User, running: Workload, last: str
 ) -> None:
     async def scenario() -> list[Any]:
@@ -158,7 +158,7 @@ def test_an_id_that_is_not_from_here_says_to_read_the_list_again(
     assert [it["event"] for it in run(scenario)] == ["reset"]
 
 
-def test_whoever_missed_too_much_reads_the_list_again(
+def test_a_reader_who_missed_too_much_reads_the_list_again(
     researcher: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "MOST_REPLAYED", 2)

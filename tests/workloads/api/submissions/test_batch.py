@@ -108,9 +108,7 @@ def test_the_same_request_twice_makes_one_batch(call: Caller, seed_body: Body) -
     assert Workload.objects.count() == Event.objects.count() == 2
 
 
-def test_workloads_of_a_batch_queue_as_listed_and_take_their_names_in_order(
-    call: Caller, seed_body: Body
-) -> None:
+def test_workloads_of_a_batch_queue_in_their_order(call: Caller, seed_body: Body) -> None:
     """PostgreSQL holds a name from its insertion on: two batches in other orders would deadlock."""
     names = ["medium", "slow", "fast"]
     with CaptureQueriesContext(connection) as asked:

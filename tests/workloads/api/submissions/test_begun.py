@@ -78,7 +78,7 @@ def test_the_rules_of_the_template_hold_for_programs_too(
     assert (status, issues(tried)) == (200, wanted)
 
 
-def test_a_dry_run_says_where_values_are_from_what_is_ruled_and_what_the_cluster_gets(
+def test_a_dry_run_has_sources_rulings_and_manifests(
     call: Caller, seed_body: Body, template: Template
 ) -> None:
     secret = {"name": "HF_TOKEN", "value": "hunter2"}
@@ -105,7 +105,7 @@ def test_a_dry_run_says_where_values_are_from_what_is_ruled_and_what_the_cluster
     assert "hunter2" not in str(plan)
 
 
-def test_a_template_that_is_not_theirs_or_of_another_kind_is_refused_by_name(
+def test_an_invisible_template_or_one_of_another_kind_is_refused(
     call: Caller, seed_body: Body, template: Template
 ) -> None:
     others = TemplateFactory(home=ProjectFactory(), draft_json=template.draft_json)

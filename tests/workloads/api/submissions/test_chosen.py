@@ -61,7 +61,7 @@ def test_a_request_has_from_its_assets_whatever_it_leaves_out(
     assert [it["name"] for it in used["distributed"]] == [made["name"]]
 
 
-def test_values_of_a_request_go_over_its_assets_for_every_kind_of_pod(
+def test_values_of_a_request_override_its_assets_for_every_pod(
     call: Caller, seed_body: Body, environment: Environment, compute: ComputeResource
 ) -> None:
     chosen = {"environment": str(environment.pk), "compute": str(compute.pk)}

@@ -212,9 +212,7 @@ def test_a_list_does_not_load_the_manifests(call: Caller, project: Project) -> N
     assert "manifest_json" not in str(asked.captured_queries)
 
 
-def test_a_deleted_one_that_is_kept_is_there_where_it_is_asked_for(
-    call: Caller, project: Project
-) -> None:
+def test_a_kept_deleted_workload_is_found_on_request(call: Caller, project: Project) -> None:
     workload = WorkloadFactory(project=project, manifest_json=MANIFEST, phase=Phase.DELETING)
     Workload.objects.update(deleted_at=timezone.now())
     assert call("GET", f"{PATH}/{workload.pk}")[0] == 404

@@ -23,9 +23,7 @@ def body(seed_body: Body, **spec: Any) -> dict[str, Any]:
     return {key: value for key, value in whole.items() if not key.startswith("masterSpec")}
 
 
-def test_a_training_is_one_pod_and_reads_back_as_it_was_asked_for(
-    call: Caller, seed_body: Body
-) -> None:
+def test_a_training_is_one_pod_and_is_returned_as_submitted(call: Caller, seed_body: Body) -> None:
     status, created = call("POST", "/workloads/trainings", body(seed_body))
     assert status == 202
     workload = Workload.objects.get(pk=created["workloadId"])

@@ -80,7 +80,7 @@ def test_all_that_is_wrong_is_told_at_once_and_nothing_is_kept(call: Caller, met
     assert Template.objects.count() == 1
 
 
-def test_a_name_that_is_taken_is_a_conflict_and_can_be_asked_for(call: Caller, meta: Meta) -> None:
+def test_a_taken_name_is_a_conflict_and_can_be_checked(call: Caller, meta: Meta) -> None:
     query = f"?templateName=base&scopeType=project&scopeId={meta()['scopeId']}"
     asked = f"/workload-templates/name-availability{query}"
     assert call("GET", asked)[1] == {"available": True}
@@ -118,9 +118,7 @@ def test_assets_of_a_template_are_read_and_kept_by_a_change(
     assert (status, fields(refused)) == (400, {"assets.compute"})
 
 
-def test_a_master_is_as_the_workers_until_it_has_a_setup_of_its_own(
-    call: Caller, meta: Meta
-) -> None:
+def test_a_master_has_the_setup_of_the_workers_until_it_differs(call: Caller, meta: Meta) -> None:
     made = created(call, {"meta": meta(), "spec": SPEC, "masterSpecSameAsWorker": True})
     assert (made["masterSpecSameAsWorker"], made["master"]) == (True, None)
     one = f"{GANGS}/{made['meta']['id']}"
@@ -148,7 +146,7 @@ def test_renaming_leaves_the_setup_and_a_new_setup_leaves_the_rules(
     ]
 
 
-def test_each_kind_has_a_path_of_its_own_and_the_list_has_all(call: Caller, meta: Meta) -> None:
+def test_each_kind_has_a_path_and_the_list_has_all(call: Caller, meta: Meta) -> None:
     gang = created(call, {"meta": meta(name="gang"), "spec": SPEC})["meta"]["id"]
     alone = created(call, {"meta": meta(name="alone"), "spec": {"image": "a:1"}}, TRAININGS)
     assert alone["master"] is alone["noMaster"] is None

@@ -38,7 +38,7 @@ def main(file: Path) -> None:
 
 
 def tail_of(output: str) -> list[str]:
-    """The last lines of an output as the record of a failed rank has them."""
+    """Return the last lines of an output, as many as the record of a failed rank keeps."""
     data = output.encode()[-TAIL_BYTES:]
     lines = data.decode(errors="replace").rstrip("\n").split("\n")
     return [plain_text(line.encode()).rstrip() for line in lines[-TAIL_LINES:]]

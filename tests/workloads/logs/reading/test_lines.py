@@ -1,4 +1,4 @@
-"""Lines of one stream: the same ones, whoever reads from wherever."""
+"""Lines of a stream are the same from every position."""
 
 import uuid
 from pathlib import Path

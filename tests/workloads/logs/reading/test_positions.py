@@ -58,7 +58,7 @@ def test_an_odd_time_leads_to_the_last_lines(workload: Workload, client: Client)
         assert "1999 of rank 2" in lines(client, workload, f"try=1-0&time={time}")
 
 
-def test_all_of_the_lines_before_and_after_a_place_are_on_their_side(workload: Workload) -> None:
+def test_lines_before_and_after_a_position_are_complete(workload: Workload) -> None:
     streams = list(logs.latest_streams(workload.pk, 1, 0).values())
     everything = [(line.rank, line.offset) for line in merge.merge_all_lines(streams)]
     for number in (0, 1, 1000, 1001, 3998, 3999):

@@ -30,7 +30,7 @@ def test_fewer_workers_are_as_many_as_fit_now() -> None:
     assert offered["workers=4"].label == "4 workers"
 
 
-def test_a_gang_that_never_starts_is_offered_as_many_workers_as_fit_now() -> None:
+def test_a_gang_that_never_fits_is_offered_fewer_workers() -> None:
     fit = predict_fit(gang(6), ground(nodes(1)))
     assert (fit.answer, fit.largest) == (Answer.NEVER, 4)
     assert offers(gang(6), ground(nodes(1)))["workers=4"].answer is Answer.NOW

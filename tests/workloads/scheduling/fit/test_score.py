@@ -77,7 +77,7 @@ def test_a_start_says_how_long_the_workload_waited_for_it(project: Project) -> N
     assert now(workload).first_wait_seconds == pytest.approx(70, abs=5), "the first start counts"
 
 
-def test_a_workload_that_ends_before_it_starts_has_not_waited_for_a_start(project: Project) -> None:
+def test_a_workload_that_ends_before_its_start_has_no_waiting_time(project: Project) -> None:
     workload = foreseen(project, Answer.NEVER, pending=True)
     assert workload.move(Phase.STOPPING)
     assert now(workload).first_wait_seconds is None

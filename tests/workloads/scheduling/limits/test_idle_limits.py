@@ -98,7 +98,7 @@ def test_a_silent_cluster_is_not_asked(project: Project) -> None:
     assert phases(idle) == [Phase.RUNNING]
 
 
-def test_an_idle_workspace_is_stopped_once_its_rank_has_ended_and_runs_again(
+def test_an_idle_workspace_is_stopped_after_a_restart_of_its_rank(
     engine: FakeEngine, project: Project
 ) -> None:
     idle = measured(workspace(project, phase=Phase.INITIALIZING, observed_run=0))

@@ -83,7 +83,7 @@ def test_the_delay_before_another_attempt_costs_nothing(project: Project) -> Non
 
 
 def test_the_time_from_one_attempt_to_the_next_costs_nothing(project: Project) -> None:
-    """Also while the next one starts, which an engine tells of without a reason."""
+    """Also while the next attempt starts, which an engine reports without a reason."""
     workload = limited(project, 8)
     told = [(Phase.INITIALIZING, Reason.RESTARTING, 6), (Phase.INITIALIZING, Reason.NONE, 2)]
     for number, (phase, reason, ago) in enumerate([*told, (Phase.RUNNING, Reason.NONE, 1)], 1):

@@ -54,7 +54,7 @@ def test_of_one_class_the_higher_rank_goes_first_then_the_older() -> None:
     assert kinds(decided([young, ranked, old])) == {"ranked": START, "old": START, "young": WAIT}
 
 
-def test_the_newest_over_quota_work_is_taken_back_for_the_owner_and_no_more_than_needed() -> None:
+def test_only_as_much_of_the_newest_over_quota_work_is_reclaimed() -> None:
     running = [runs(gang(f"g{n}", 1), n, started=n) for n in range(4)]
     decisions = decided([gang("claim", 2, OWNER)], running)
     assert kinds(decisions) == {"g3": TAKE_BACK, "g2": TAKE_BACK, "claim": WAIT}
@@ -96,7 +96,7 @@ def test_a_non_preemptible_gang_never_goes_over_quota() -> None:
     assert "non-preemptible" in decisions["firm"].why
 
 
-def test_a_gang_that_leaves_alone_all_that_the_head_waits_for_goes_before_it() -> None:
+def test_a_gang_that_does_not_delay_the_head_starts_before_it() -> None:
     busy = runs(gang("g", 1), 0)
     cpu = replace(gang("cpu", 0, since=2), shape=Shape(1.0, 0, ((0, 0, 1.0),)))
     decisions = decided([gang("head", 4), gang("small", 1, since=1), cpu], [busy])
@@ -122,7 +122,7 @@ def test_only_workloads_of_the_same_project_are_named() -> None:
 
 
 @pytest.mark.parametrize(("limit", "kind"), [(100.0, START), (101.0, WAIT), (None, WAIT)])
-def test_a_time_limit_lets_a_gang_go_before_the_head_that_it_does_not_delay(
+def test_a_gang_that_ends_in_time_starts_before_the_head(
     limit: float | None, kind: DecisionKind
 ) -> None:
     busy = runs(replace(gang("g", 1), time_limit=150.0), 0)
@@ -130,7 +130,7 @@ def test_a_time_limit_lets_a_gang_go_before_the_head_that_it_does_not_delay(
     assert kinds(decided([gang("head", 4), small], [busy], now=50.0))["small"] is kind
 
 
-def test_a_gang_that_fits_next_to_the_head_when_its_turn_comes_goes_before_it() -> None:
+def test_a_gang_that_fits_beside_the_head_starts_before_it() -> None:
     busy = runs(replace(gang("g", 3), time_limit=150.0), 0, 1, 2)
     assert kinds(decided([gang("head", 3), gang("small", 1, since=1)], [busy]))["small"] is START
 
@@ -144,7 +144,7 @@ def test_more_than_there_is_keeps_nobody_back() -> None:
     ("limit", "kind"), [(None, WAIT), (100.0, TAKE_BACK), (151.0, WAIT)], ids=str
 )
 @pytest.mark.parametrize("preemptible", [True, False])
-def test_a_younger_gang_leaves_of_the_quota_what_an_older_one_waits_for(
+def test_a_younger_gang_does_not_take_the_quota_an_older_awaits(
     limit: float | None, kind: DecisionKind, preemptible: bool
 ) -> None:
     """Unless by its time limit that ends before the quota has room for the older one."""
@@ -182,7 +182,7 @@ def test_nothing_is_kept_for_a_gang_behind_one_that_never_ends(preemptible: bool
 
 
 @pytest.mark.parametrize(("project", "kind"), [(OWNER, WAIT), (GUEST, TAKE_BACK)])
-def test_a_turn_in_the_quota_of_a_department_holds_back_its_own_project_alone(
+def test_a_turn_in_a_departments_quota_holds_back_only_its_project(
     project: str, kind: DecisionKind
 ) -> None:
     """Another is entitled to the quota of its own."""

@@ -1,4 +1,4 @@
-"""What is set in the wizard is in the stored spec, and in what each engine hands over."""
+"""Values from the wizard are in the stored spec and in the manifests of each engine."""
 
 import json
 from collections.abc import Iterator

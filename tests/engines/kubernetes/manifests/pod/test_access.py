@@ -63,7 +63,7 @@ def test_the_values_are_in_the_secret_of_the_workload() -> None:
     }
 
 
-def test_the_known_hosts_of_a_key_are_in_it_too_where_it_has_any() -> None:
+def test_known_hosts_of_a_key_are_in_the_secret() -> None:
     known = SECRETS | {KEY: SECRETS[KEY] | {"known_hosts": "example.com ssh-ed25519 AAAA"}}
     documents = manifests(replace(opened(), secrets=known), prefix="")
     (secret,) = of_kind(documents, "Secret")

@@ -9,7 +9,7 @@ from engines.kubernetes.manifests.job import manifests
 from tests.engines.kubernetes.launches import loaded
 
 
-def test_a_claim_with_a_name_is_made_once_and_does_not_go_with_the_workload() -> None:
+def test_a_named_claim_is_created_once_and_outlives_the_workload() -> None:
     pvc = {"path": "/data", "claimName": "shared", "claimInfo": {"size": "1G"}}
     own = {"path": "/own", "claimInfo": {"size": "1G"}}
     worker = {"image": "i", "storage": {"pvc": [pvc, own]}}

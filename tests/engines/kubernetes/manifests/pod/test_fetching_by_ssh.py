@@ -84,7 +84,7 @@ def keep(rig: KubernetesRig, name: str, **told: str) -> dict[str, object]:
     return {"secretRef": {"name": name}}
 
 
-def test_an_ssh_key_opens_a_repository_for_a_user_whom_no_image_knows(
+def test_an_ssh_key_opens_a_repository_for_an_unknown_user(
     rig: KubernetesRig, forge: Forge
 ) -> None:
     """Hosts are believed where the Secret names none. A key may lack its last line break."""

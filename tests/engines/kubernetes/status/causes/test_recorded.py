@@ -25,7 +25,7 @@ def test_each_recorded_case_has_the_right_cause(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_words_of_a_cause_are_those_of_the_rank_or_of_the_whole(name: str) -> None:
+def test_a_cause_names_the_rank_or_the_workload(name: str) -> None:
     seen = CASES[name].seen()
     assert seen.cause
     of_rank = [rank.message for rank in seen.ranks if rank.message]

@@ -69,7 +69,7 @@ def refusal(second: float) -> dict[str, Any]:
     return told("FailedCreatePod", QUOTA, second=second)
 
 
-def test_a_gang_that_was_whole_says_why_its_rank_is_not_made_again() -> None:
+def test_a_gang_that_lost_a_rank_says_why_it_is_missing() -> None:
     seen = looked(MASTER, GONE, events=[refusal(second=60)])
     assert (seen.phase, seen.reason) == (Phase.DEGRADED, Reason.WAITING_FOR_QUOTA)
     assert seen.cause

@@ -49,7 +49,7 @@ def test_the_registrys_own_words_are_shown() -> None:
     assert cause.said == said
 
 
-def test_an_image_that_is_not_the_workloads_own_is_the_administrators_to_change() -> None:
+def test_an_image_of_trainyard_is_for_administrators_to_change() -> None:
     waiting = {"reason": "ErrImagePull", "message": "no such host"}
     own, other = (waiting_cause(waiting, "git:2", [], fetches=it) for it in (False, True))
     assert own
