@@ -8,12 +8,15 @@ from engines.findings import CONNECTION, METERING, PERMISSIONS, SIGNED_IN, Findi
 from engines.kubernetes.client.api import Api, Denied
 from engines.kubernetes.client.outage import NOT_AN_API_SERVER
 from engines.kubernetes.cluster import discovery
+from engines.kubernetes.cluster.local_queues import local_queues
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.prefix import prefix_use
 from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
 from engines.kubernetes.cluster.reviews import refused_verbs
-from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS
-from engines.kubernetes.objects import explain_taken_namespaces
+from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS, PLAIN_JOB
+from engines.kubernetes.kueue.names import KUEUE, served_version
+from engines.kubernetes.labels import PROJECT
+from engines.kubernetes.objects import NAMESPACES, explain_taken_namespaces
 from spec.framework import Framework
 
 OLDEST = (1, 29)
@@ -25,6 +28,7 @@ PREFIX = "Namespace prefix"
 SCHEDULING = "Scheduling"
 STORAGE = "Storage"
 NODES = "Nodes"
+MOST_SHOWN = 10  # names in a finding
 
 
 def findings(
@@ -41,6 +45,8 @@ def findings(
         *_permissions(api, {CORE, *(group["name"] for group in groups)}, jobs),
         *_frameworks(api, jobs),
         *_scheduling(groups),
+        *_kueue(api, groups, jobs),
+        *_local_queues(api, groups, prefix),
         *_storage(api),
         *_metrics(api, groups),
         *_nodes(inventory),
@@ -155,10 +161,65 @@ def _scheduling(groups: list[Manifest]) -> Iterator[Finding]:
         yield Finding(SCHEDULING, "Scheduler", Level.OK, "KAI and the default scheduler")
     else:
         text = (
-            "The default scheduler. Fractional GPUs, queues and gangs need KAI, which is "
-            "not installed."
+            "The default scheduler. Fractional GPUs and gangs that start together need KAI, which "
+            "is not installed."
         )
         yield Finding(SCHEDULING, "Scheduler", Level.OK, text)
+
+
+def _kueue(api: Api, groups: list[Manifest], jobs: discovery.Installed) -> Iterator[Finding]:
+    """Whether Kueue is there, and which kinds of job it starts."""
+    version = served_version(groups)
+    if not version:
+        return
+    kinds = [*(kind for kind in KINDS.values() if kind.plural in jobs), PLAIN_JOB]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda kind: discovery.is_queued_by_kueue(api, kind), kinds))
+    queued = [kind.name for kind, answer in zip(kinds, answers, strict=True) if answer]
+    others = [kind.name for kind, answer in zip(kinds, answers, strict=True) if answer is False]
+    text = f"{KUEUE}/{version}: a job that names a queue is started by it."
+    if queued:
+        text += f" Kinds that it manages: {', '.join(queued)}."
+    if others:
+        text += (
+            f" It does not manage {', '.join(others)}: these start at once, outside all quotas, "
+            "even if they name a queue. Kueue's configuration (integrations.frameworks) lists what "
+            "it manages."
+        )
+    yield Finding(SCHEDULING, "Kueue", Level.WARNING if others else Level.OK, text)
+
+
+def _local_queues(api: Api, groups: list[Manifest], prefix: str) -> Iterator[Finding]:
+    """The LocalQueues of projects, and the projects that have none."""
+    version = served_version(groups)
+    queues = local_queues(api, version, prefix) if version else None
+    if queues is None:
+        return  # no Kueue, or we may not list them, which is said under permissions
+    texts = [f"{queue.name} in {queue.namespace}" for queue in queues]
+    inactive = [
+        f"{queue.name} in {queue.namespace} starts nothing: {queue.why_inactive}."
+        for queue in queues
+        if queue.why_inactive
+    ]
+    served = {queue.namespace for queue in queues}
+    without = sorted(set(_project_namespaces(api, prefix)) - served)
+    text = f"{', '.join(texts[:MOST_SHOWN]) or 'none'}."
+    if inactive:
+        text += f" {' '.join(inactive[:MOST_SHOWN])}"
+    if without:
+        text += f" These namespaces have none: {', '.join(without[:MOST_SHOWN])}."
+    yield Finding(
+        SCHEDULING, "Queues of Kueue", Level.WARNING if inactive or without else Level.OK, text
+    )
+
+
+def _project_namespaces(api: Api, prefix: str) -> list[str]:
+    """The namespaces of projects; none if we may not list namespaces."""
+    try:
+        names = [item["metadata"]["name"] for item in api.items(NAMESPACES, labelSelector=PROJECT)]
+    except EngineRefused:
+        return []
+    return [name for name in names if name.startswith(prefix)]
 
 
 def _storage(api: Api) -> Iterator[Finding]:

@@ -14,8 +14,16 @@ from engines.base import (
 from engines.kubernetes.client.api import Api, NotFound
 from engines.kubernetes.cluster import queues
 from engines.kubernetes.cluster.local_queues import local_queues
-from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
-from engines.kubernetes.kueue.names import served_version
+from engines.kubernetes.jobs import (
+    KAI,
+    KAI_GROUP,
+    KINDS,
+    PLAIN_JOB,
+    PYTORCH,
+    JobKind,
+    is_suspended,
+)
+from engines.kubernetes.kueue.names import QUEUE_NAME, served_version
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from spec.framework import Framework
 from spec.problems.causes import CauseKind
@@ -32,6 +40,7 @@ NOT_OURS = f"!{WORKLOAD}"
 NEITHER_OURS_NOR_RANKS = f"{NOT_OURS},!{JOB_NAME}"
 MOST_NAMES = 1000  # most claims, and most ConfigMaps, that are remembered
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+TRIAL_NAME = "trainyard-check"
 TRIAL_NAMESPACE = "default"  # a namespace that every cluster has; nothing is created there
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -123,16 +132,8 @@ def framework_support(framework: Framework, installed: Installed) -> FrameworkSu
 def webhook_failure(api: Api, kind: JobKind) -> str:
     """Why such a job cannot be created now, in words, found by a dry run through its operator's
     webhook. Empty if the webhook answers, even with a refusal."""
-    template = {"spec": {"containers": [{"name": kind.container, "image": "none"}]}}
-    worker = {"replicas": 1, "restartPolicy": "Never", "template": template}
-    job = {
-        "apiVersion": kind.api_version,
-        "kind": kind.name,
-        "metadata": {"name": "trainyard-check", "namespace": TRIAL_NAMESPACE},
-        "spec": {kind.replicas: {"Worker": worker}},
-    }
     try:
-        api.create(kind.path(TRIAL_NAMESPACE, "").rstrip("/"), job, dryRun="All")
+        _try_to_create(api, kind)
     except EngineRefused:
         return ""
     except EngineUnavailable as error:
@@ -142,6 +143,27 @@ def webhook_failure(api: Api, kind: JobKind) -> str:
             return ""
         return f"{error.cause.title}. {error.cause.todo}"
     return ""
+
+
+def is_queued_by_kueue(api: Api, kind: JobKind) -> bool | None:
+    """Whether Kueue manages such jobs, found by a dry run: it then suspends a job that names a
+    queue. ``None`` if the cluster refuses the job."""
+    try:
+        return is_suspended(_try_to_create(api, kind, labels={QUEUE_NAME: TRIAL_NAME}))
+    except (EngineRefused, EngineUnavailable):
+        return None
+
+
+def _try_to_create(api: Api, kind: JobKind, *, labels: Mapping[str, str] | None = None) -> Manifest:
+    """Create a job with one pod in a dry run, and return it as the cluster would store it."""
+    template = {"spec": {"containers": [{"name": kind.container, "image": "none"}]}}
+    spec: Manifest = {"template": {"spec": {"restartPolicy": "Never", **template["spec"]}}}
+    if not kind.is_plain:
+        worker = {"replicas": 1, "restartPolicy": "Never", "template": template}
+        spec = {kind.replicas: {"Worker": worker}}
+    meta = {"name": TRIAL_NAME, "namespace": TRIAL_NAMESPACE, "labels": dict(labels or {})}
+    job = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": meta, "spec": spec}
+    return api.create(kind.path(TRIAL_NAMESPACE, "").rstrip("/"), job, dryRun="All")
 
 
 def storage_classes(api: Api) -> list[Manifest]:

@@ -18,6 +18,7 @@ from engines.kubernetes.cluster.checks import (
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.engine import KubernetesEngine
+from engines.kubernetes.kueue.names import KUEUE
 from engines.kubernetes.labels import INSTALLATION, PROJECT
 from engines.kubernetes.objects import NAMESPACES
 from tests.engines.kubernetes.answering import Answering, answering
@@ -231,3 +232,55 @@ def test_every_area_of_a_real_cluster_is_looked_at(api: Api) -> None:
     texts = {one.name: one.text for one in seen}
     assert texts["API server"].startswith("Kubernetes v1.")
     assert texts["PyTorch"].endswith("kubeflow.org/v1")
+
+
+KUEUE_API = f"/apis/{KUEUE}/v1beta2"
+
+
+@pytest.fixture
+def kueue(server: Answering) -> Answering:
+    """The server has Kueue, which manages Jobs, and a project with a queue."""
+    served = {"name": KUEUE, "versions": [{"version": "v1beta2", "groupVersion": KUEUE}]}
+    preferred = {"preferredVersion": {"groupVersion": f"{KUEUE}/v1beta2"}}
+    here = [*groups()["groups"], served | preferred]
+    queue = {"metadata": {"name": "team", "namespace": "a-vision"}, "spec": {"clusterQueue": "cq"}}
+    server.answers |= {
+        "/apis": {"groups": here},
+        "/apis/batch/v1/namespaces/default/jobs": {"spec": {"suspend": True}},
+        "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs": {"spec": {"runPolicy": {}}},
+        f"{KUEUE_API}/localqueues": {"metadata": {}, "items": [queue]},
+        f"{KUEUE_API}/clusterqueues": {"metadata": {}, "items": []},
+        NAMESPACES: spaces("a-vision"),
+    }
+    return server
+
+
+def spaces(*names: str) -> dict[str, Any]:
+    items = [{"metadata": {"name": name, "labels": {PROJECT: name}}} for name in names]
+    return {"metadata": {}, "items": items}
+
+
+def test_the_kinds_that_kueue_manages_are_found_by_trying(kueue: Answering) -> None:
+    finding = found(kueue.api)["Kueue"]
+    assert "Kinds that it manages: Job." in finding.text
+    assert "It does not manage PyTorchJob:" in finding.text
+    assert finding.level is Level.WARNING
+    managed = {"spec": {"runPolicy": {"suspend": True}}}
+    kueue.answers["/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"] = managed
+    assert found(kueue.api)["Kueue"].level is Level.OK
+
+
+def test_a_project_without_a_queue_of_kueue_is_named(kueue: Answering) -> None:
+    def queues() -> Finding:
+        api = kueue.api
+        every = findings(api, Inventory(api, lambda: None), prefix="a-")
+        return {one.name: one for one in every}["Queues of Kueue"]
+
+    assert (queues().level, queues().text) == (Level.OK, "team in a-vision.")
+    kueue.answers[NAMESPACES] = spaces("a-vision", "a-speech", "other")
+    assert queues().level is Level.WARNING
+    assert queues().text.endswith("These namespaces have none: a-speech.")
+
+
+def test_kueue_is_not_mentioned_where_it_is_not(server: Answering) -> None:
+    assert not {"Kueue", "Queues of Kueue"} & {*found(server.api)}
