@@ -13,7 +13,7 @@ import yaml
 
 from engines.base import Manifest
 from engines.kubernetes.jobs import KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
-from engines.kubernetes.kueue.names import KUEUE
+from engines.kubernetes.kueue.names import KUEUE, VISIBILITY
 
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
@@ -69,6 +69,7 @@ RIGHTS = (
     Right("metrics.k8s.io", "pods", ("list",), "CPU and memory usage of the ranks"),
     Right(KAI_GROUP, "queues", KEEP, "the quotas of projects in KAI"),
     Right(KAI_GROUP, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
+    Right(VISIBILITY, "localqueues/pendingworkloads", ("get",), "places in the queues of Kueue"),
     Right(KUEUE, "workloads", ("get", *FOLLOW, "patch"), "following and stopping jobs of Kueue"),
     Right(KUEUE, "localqueues", ("list",), "offering the queues of Kueue"),
     Right(KUEUE, "clusterqueues", ("list",), "showing the quota of Kueue's queues"),

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from engines.base import Manifest
 
 KUEUE = "kueue.x-k8s.io"
+VISIBILITY = f"visibility.{KUEUE}"  # the group of its view of what waits
 QUEUE_NAME = f"{KUEUE}/queue-name"  # label of a job: the LocalQueue that lets it start
 PRIORITY_CLASS = f"{KUEUE}/priority-class"  # label of a job: its WorkloadPriorityClass
 JOB_UID = f"{KUEUE}/job-uid"  # label of Kueue's Workload: the job that it is about
@@ -13,12 +14,13 @@ MANAGED = f"{KUEUE}/managed"  # label and finalizer of pods that Kueue starts wi
 VERSIONS = ("v1beta2", "v1beta1")
 
 
-def served_version(groups: Iterable[Manifest]) -> str:
-    """The version of Kueue's API to speak, given the groups of ``/apis``. Empty without Kueue."""
+def served_version(groups: Iterable[Manifest], name: str = KUEUE) -> str:
+    """The version of a group of Kueue's to speak, given the groups of ``/apis``. Empty if that is
+    not served."""
     served = {
         version["version"]
         for group in groups
-        if group["name"] == KUEUE
+        if group["name"] == name
         for version in group["versions"]
     }
     return next((version for version in VERSIONS if version in served), "")

@@ -67,6 +67,11 @@ class QueuedJob:
         return self.has("Finished")
 
     @property
+    def waits_in_queue(self) -> bool:
+        """Whether it is among those that wait for quota in its LocalQueue."""
+        return self.is_active and bool(self.queue) and not self.has_quota and not self.is_finished
+
+    @property
     def is_evicted(self) -> bool:
         """Whether Kueue takes its quota back, or took it and has not reserved it again."""
         return self.has("Evicted")

@@ -63,6 +63,7 @@ class JobView:
     preemptions: Mapping[str, Preemption] = field(default_factory=dict)  # by name of the pod
     has_kueue: bool = False  # the cluster serves Kueue's API
     queued: QueuedJob | None = None  # the job's Workload of Kueue
+    queue_place: int = 0  # in its LocalQueue, from 1; 0: unknown
     queued_pods: Mapping[str, QueuedJob] = field(default_factory=dict)  # by uid of the pod
 
     @classmethod
@@ -77,12 +78,13 @@ class JobView:
         now: datetime | None = None,
         has_kueue: bool = False,
         queue_entries: Iterable[Manifest] = (),
+        queue_place: int = 0,
         placements: Mapping[str, datetime] | None = None,
     ) -> "JobView":
         """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
-        claims; ``queue_entries`` are Kueue's Workloads of the job and its pods. Without ``now``
-        nothing counts as taking too long. ``placements`` are those of other pods, see
-        ``status/placements.py``."""
+        claims; ``queue_entries`` are Kueue's Workloads of the job and its pods, ``queue_place`` its
+        place in its LocalQueue. Without ``now`` nothing counts as taking too long. ``placements``
+        are those of other pods, see ``status/placements.py``."""
         warnings = list(warnings)
         queue_entries = list(queue_entries)
         about = group_by_object(warnings)
@@ -109,6 +111,7 @@ class JobView:
             preemptions,
             has_kueue,
             _entry_of_job(job, queue_entries),
+            queue_place,
             {uid: QueuedJob(one) for one in queue_entries for uid in owner_uids(one)},
         )
 
@@ -384,9 +387,16 @@ class JobView:
             return None
         cause = kueue_causes.waiting_cause(queued)
         if queued.is_evicted:
-            message = kueue_causes.eviction_message(queued)
+            message = self._with_place(kueue_causes.eviction_message(queued))
             return JobStatus(Phase.PENDING, Reason.PREEMPTED, message, cause)
-        return _waiting_status(cause)
+        return _waiting_status(cause, self._with_place(cause.message))
+
+    def _with_place(self, message: str) -> str:
+        """Add to a message where the job stands in its queue, if that is known."""
+        if not self.queue_place or self.queued is None or not self.queued.waits_in_queue:
+            return message
+        place = f"{self.queue_place}{ordinal_suffix(self.queue_place)} in queue {self.queued.queue}"
+        return f"{message.rstrip('.')}; {place}"
 
     def _stop_status(self, queued: QueuedJob) -> JobStatus:
         reason, message = queued.stop_by_kueue
@@ -541,8 +551,15 @@ class JobView:
         return max([parse_time(self.manifest["metadata"]["creationTimestamp"]), *times])
 
 
-def _waiting_status(cause: Cause) -> JobStatus:
-    return JobStatus(Phase.PENDING, cause.reason, cause.message, cause)
+def _waiting_status(cause: Cause, message: str = "") -> JobStatus:
+    return JobStatus(Phase.PENDING, cause.reason, message or cause.message, cause)
+
+
+def ordinal_suffix(number: int) -> str:
+    """``st`` for 1, 21 and 101, ``th`` for 11."""
+    if number % 100 in {11, 12, 13}:
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
 def _entry_of_job(job: Manifest, queue_entries: Iterable[Manifest]) -> QueuedJob | None:

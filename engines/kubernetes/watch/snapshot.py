@@ -23,8 +23,9 @@ class Snapshot:
     """The job, pods, pod group and warnings of a workload.
 
     ``queue_entries`` are Kueue's Workloads of the job and its pods, by name; ``has_kueue`` says
-    whether the cluster serves Kueue's API. ``deleted_pods`` keeps the last state of deleted pods,
-    which tells how they ended. ``floor`` is the newest resource version among all objects, and
+    whether the cluster serves Kueue's API, and ``queue_place`` where the job stands in its queue,
+    from 1, or 0 if that is unknown. ``deleted_pods`` keeps the last state of deleted pods, which
+    tells how they ended. ``floor`` is the newest resource version among all objects, and
     ``order`` counts the changes at that version. ``keys`` identify all objects seen so far.
     ``placements`` are those of the pods of all workloads.
     """
@@ -36,6 +37,7 @@ class Snapshot:
     group: Manifest | None = None
     has_kueue: bool = False
     queue_entries: dict[str, Manifest] = field(default_factory=dict)
+    queue_place: int = 0
     warnings: dict[str, Manifest] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     floor: int = 0
@@ -169,6 +171,7 @@ class Snapshot:
         for name, pod in self.pods.items():
             _keep_first_deletion(pod, before.pods.get(name))
         self.keys |= before.keys
+        self.queue_place = before.queue_place
         is_judged = before._view is not None and before._view[0] == (before.floor, before.order)
         waits = before._observation is None or before._observation.phase in HELD_UP
         if is_judged and not waits and self._versions == before._versions:

@@ -17,7 +17,8 @@ from engines.kubernetes.client.api import Api, Gone
 from engines.kubernetes.cluster.discovery import existing_job_kinds, served_resources
 from engines.kubernetes.jobs import KAI_GROUP, PLAIN_JOB, JobKind
 from engines.kubernetes.kueue.names import QUEUE_NAME, served_version, workloads_path
-from engines.kubernetes.kueue.workload import owner_uids, starts_outside_queue
+from engines.kubernetes.kueue.places import QueuePlaces
+from engines.kubernetes.kueue.workload import QueuedJob, owner_uids, starts_outside_queue
 from engines.kubernetes.labels import parse_workload_id
 from engines.kubernetes.status.causes.known_nodes import with_known_nodes
 from engines.kubernetes.status.conditions import parse_time
@@ -97,6 +98,7 @@ class Watcher:
         self.snapshots: dict[UUID, Snapshot] = {}
         self._current_at = -inf  # when it was last up to date; not while it lists
         self._has_kueue = False
+        self._places = QueuePlaces(api)
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
         self._owners: dict[str, UUID] = {}
         self._early_events = EarlyEvents()
@@ -194,9 +196,9 @@ class Watcher:
             except Gone:
                 return
             self._current_at = time.monotonic()
-            yield from self._report_changes(
-                [*self.ready_workloads(touched), *self.silent_workloads()]
-            )
+            ready = self.ready_workloads(touched)
+            others = (*self.silent_workloads(), *self._moved_in_queue())
+            yield from self._report_changes([*ready, *others])
             yield None
 
     def ready_workloads(self, touched: Iterable[UUID]) -> Iterator[UUID]:
@@ -220,6 +222,24 @@ class Watcher:
         """Workloads that still do not run, and were silent for a while."""
         for uid in self._rechecks.due_workloads(time.monotonic()):
             if snapshot := self.snapshots.get(uid):
+                snapshot.outdate_view()
+                yield uid
+
+    def _moved_in_queue(self) -> Iterator[UUID]:
+        """Workloads whose place in their queue of Kueue has changed."""
+        if not self._has_kueue or not self._places.is_due:
+            return
+        waiting: dict[UUID, QueuedJob] = {}
+        for uid, snapshot in self.snapshots.items():
+            view = snapshot.job_view
+            if view and view.queued and view.queued.waits_in_queue:
+                waiting[uid] = view.queued
+        places = self._places.read(waiting.values())
+        for uid, queued in waiting.items():
+            snapshot = self.snapshots[uid]
+            place = places.get((queued.namespace, queued.name), 0)
+            if place != snapshot.queue_place:
+                snapshot.queue_place = place
                 snapshot.outdate_view()
                 yield uid
 

@@ -46,7 +46,7 @@ def waits(site: Site, workload: str, words: str) -> None:
 
     def is_told() -> bool:
         row = site.rest.read(workload)
-        return row.get("phase") == "Pending" and words in str(row.get("message"))
+        return row.get("phase") == "Pending" and words in str(row.get("phaseMessage"))
 
     wait_for(is_told, 60, f"{workload} to wait: {words}", every=0.1)
 
@@ -82,7 +82,7 @@ def test_a_workload_waits_for_quota_and_starts_once(site: Site, queue: Queue, ki
     site.rest.wait(first, "Running", *ENDS, timeout=ENDED)
     second = submit(site, "second", "true", kind=kind)
     waits(site, second, "lacks quota for cpu")
-    assert site.rest.read(second)["reason"] == "WaitingForQuota"
+    assert site.rest.read(second)["phaseReason"] == "WaitingForQuota"
     site.rest.delete(first)
     assert site.rest.wait(second, *ENDS, timeout=ENDED) == "Completed"
     assert site.rest.read(second)["run"] == 1
@@ -94,7 +94,7 @@ def test_a_workload_that_can_never_start_says_so(site: Site, queue: Queue) -> No
     queue.open(seats=1)
     large = submit(site, "large", "true", kind="distributed")
     waits(site, large, "than queue default can ever give")
-    assert site.rest.read(large)["reason"] == "NeverFits"
+    assert site.rest.read(large)["phaseReason"] == "NeverFits"
 
 
 @KINDS
