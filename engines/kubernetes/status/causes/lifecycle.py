@@ -70,7 +70,10 @@ def scheduling_gate(pod: Manifest, said: str) -> Cause:
         return GATED_BY_KUEUE
     names = ", ".join(gates)
     title = f"It waits behind a scheduling gate: {names}" if names else "It waits behind a gate"
-    todo = f"Whoever added the gate to the pod must remove it. If this persists, {ADMINISTRATOR}."
+    todo = (
+        "The pod is scheduled once the controller that added the gate removes it. If this "
+        f"persists, {ADMINISTRATOR}."
+    )
     return Cause(CauseKind.QUEUE, title, todo, said=said, precise_reason=Reason.NONE)
 
 

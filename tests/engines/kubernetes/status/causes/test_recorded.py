@@ -2,6 +2,7 @@
 
 import pytest
 
+from spec.phases import Reason
 from tests.engines.kubernetes.objects import MASTER, look, pod
 from tests.engines.kubernetes.status.causes.recorded import (
     NO_PULL_SECRET,
@@ -30,6 +31,13 @@ def test_a_cause_names_the_rank_or_the_workload(name: str) -> None:
     assert seen.cause
     of_rank = [rank.message for rank in seen.ranks if rank.message]
     assert seen.message.removeprefix(f"{seen.cause.who}: ") in [seen.cause.message, *of_rank]
+
+
+@pytest.mark.parametrize("name", ["gate", "slow start", "not ready", "sidecar"])
+def test_a_wait_that_nothing_refused_has_no_reason(name: str) -> None:
+    seen = CASES[name].seen()
+    assert seen.cause
+    assert (seen.cause.reason, seen.reason) == (Reason.NONE, Reason.NONE)
 
 
 def test_a_missing_pull_secret_is_named_with_the_image() -> None:
