@@ -77,7 +77,7 @@ def test_a_container_that_cannot_be_started_is_not_blamed_on_the_command(
     seen = look(MASTER, pod("worker", 0, phase="Failed", container={"state": unstarted(message)}))
     assert (seen.phase, seen.ranks[1].reason) == (Phase.DEGRADED, Reason.RANK_FAILED)
     assert seen.cause
-    assert seen.cause.title == "The container cannot be started"
+    assert seen.cause.title == f"The container cannot be started: {words}"
     assert seen.cause.said.endswith(words)
     assert "ask the cluster's administrator" in seen.cause.todo
 
