@@ -28,6 +28,7 @@ from engines.kubernetes.status.conditions import (
 from engines.kubernetes.status.events import event_time, events_of_pod, group_by_object
 from engines.kubernetes.status.exit import describe_exit, failure_reason
 from engines.kubernetes.status.gang import GangView
+from engines.kubernetes.status.job_end import JobEnd
 from engines.kubernetes.status.placements import record_placements
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
@@ -248,7 +249,7 @@ class JobView:
                 state = failed or replace(state, phase=RankPhase.STOPPED)
             if pod and (why := self._preemption_of(pod)):
                 state = replace(state, reason=why.reason, message=why.words)
-            if phase is Phase.FAILED and pod and (why := self._fatal_removals.get(pod.uid)):
+            if pod and phase is Phase.FAILED and (why := self._fatal_removals.get(pod.uid)):
                 state = _removed_rank(state, why, pod.removed_at)
             yield state
 
@@ -314,57 +315,29 @@ class JobView:
     def _completed_status(self) -> JobStatus:
         """The status of a job that its controller calls complete. It may call it so because a pod
         was removed, and its program answered SIGTERM with exit code 0."""
-        for pod in self._decisive_pods:
-            if why := self._fatal_removals.get(pod.uid):
-                message = f"{self._rank_name(pod)} {why.words}. {NO_SUCCESS}"
-                return JobStatus(Phase.FAILED, why.reason, message)
-        return JobStatus(Phase.COMPLETED)
+        if not (removal := self._first_removal()):
+            return JobStatus(Phase.COMPLETED)
+        reason, message = removal
+        return JobStatus(Phase.FAILED, reason, f"{message} {NO_SUCCESS}")
+
+    def _first_removal(self) -> tuple[Reason, str] | None:
+        """The removal that ended the job; ``None`` if none did."""
+        uid = next(iter(self._fatal_removals), None)
+        pod = next((pod for pod in self.pods if pod.uid == uid), None)
+        if uid is None or pod is None:
+            return None
+        why = self._fatal_removals[uid]
+        return why.reason, f"{self._rank_name(pod)} {why.words}."
 
     @cached_property
-    def _decisive_pods(self) -> list[PodView]:
-        """The known pods whose success completes the job: that of the master, or else all."""
-        leads = [pod for slot, pod in self.pods_by_slot.items() if slot[0] is Role.MASTER]
-        return leads or sorted(self.pods_by_slot.values(), key=self._rank)
-
-    @cached_property
-    def _fatal_removals(self) -> Mapping[str, Preemption]:
-        """The removals of pods that ended the job, by the pod's uid. Its controller may remove
-        others because it has ended."""
-        if self.is_suspended and not self.is_managed:
-            return {}
-        if is_completed(self._job_status):
-            decisive = self._decisive_pods
-            removed = decisive if all(pod.removed_at for pod in decisive) else []
-        else:
-            removed = self._removed_before_failure
-            if not self._is_removal_first(removed):
-                removed = [pod for pod in removed if self._preemption_of(pod)]
-        whys = ((pod.uid, preemption.removal_of(pod, self.preemptions)) for pod in removed)
-        return {uid: why for uid, why in whys if why}
+    def _end(self) -> JobEnd:
+        pods = sorted(self.pods_by_slot.values(), key=self._rank)
+        return JobEnd(self.kind, self._job_status, tuple(pods), self.preemptions)
 
     @property
-    def _removed_before_failure(self) -> list[PodView]:
-        """The pods that were removed before the controller decided that the job failed."""
-        for kind in ("FailureTarget", "Failed"):
-            if at := condition(self._job_status, kind).get("lastTransitionTime"):
-                pods = self.pods_by_slot.values()
-                return [it for it in pods if it.removed_at and it.removed_at < parse_time(at)]
-        return []
-
-    def _is_removal_first(self, removed: Sequence[PodView]) -> bool:
-        """Whether no rank failed by itself before one of these pods was removed."""
-        failure = self._first_failure
-        failed_at = failure[1].get("finishedAt") if failure else None
-        times = [pod.removed_at for pod in removed if pod.removed_at]
-        return not failed_at or not times or min(times) < parse_time(failed_at)
-
-    @cached_property
-    def _first_failure(self) -> tuple[PodView, Manifest] | None:
-        """The pod of the rank that failed first, as others often only follow, and its end."""
-        failures = [(pod, end) for pod in self.pods_by_slot.values() for end in pod.failures]
-        return min(
-            failures, key=lambda it: (*_finish_order(it[1]), self._rank(it[0])), default=None
-        )
+    def _fatal_removals(self) -> Mapping[str, Preemption]:
+        """The removals of pods that ended the job, by the pod's uid. Those of a stop are none."""
+        return {} if self.is_suspended and not self.is_managed else self._end.removals
 
     @property
     def is_halted(self) -> bool:
@@ -523,14 +496,11 @@ class JobView:
 
     def _failure(self, otherwise: str) -> tuple[Reason, str]:
         """The rank that failed first, or was removed; ``otherwise`` if neither is known."""
-        if why := self._first_preemption():
+        if why := self._first_preemption() or self._first_removal():
             return why
-        for pod in sorted(self.pods_by_slot.values(), key=self._rank):
-            if removal := self._fatal_removals.get(pod.uid):
-                return removal.reason, f"{self._rank_name(pod)} {removal.words}."
-        if self._first_failure is None:
+        if self._end.first_failure is None:
             return Reason.RANK_FAILED, otherwise
-        pod, end = self._first_failure
+        pod, end = self._end.first_failure
         return failure_reason(end), f"{self._rank_name(pod)} {describe_exit(end)}."
 
     def _rank_name(self, pod: PodView) -> str:
@@ -595,9 +565,3 @@ def _removed_rank(state: RankState, why: Preemption, removed_at: datetime | None
         message=why.words,
         finished_at=removed_at,
     )
-
-
-def _finish_order(end: Manifest) -> tuple[bool, str]:
-    """A sort key. If a container vanished with its node, kubelet does not know when it ended."""
-    at = end.get("finishedAt")
-    return not at, at or ""

@@ -76,6 +76,7 @@ def look(
     *pods: dict[str, Any],
     true: str = "",
     ended_at: float = 0,
+    said: str = "",
     suspend: bool = False,
     events: Iterable[dict[str, Any]] = (),
     now: float | None = None,
@@ -84,10 +85,10 @@ def look(
     **spec: Any,
 ) -> Observation:
     """Return the observation of a job with these pods. ``now`` and ``ended_at``, when the job got
-    its conditions, are in seconds since the start."""
+    its conditions with the message ``said``, are in seconds since the start."""
     changed = (START + timedelta(seconds=ended_at)).isoformat()
     conditions = [
-        {"type": kind, "status": "True", "lastTransitionTime": changed}
+        {"type": kind, "status": "True", "lastTransitionTime": changed, "message": said}
         for kind in ("Created", *filter(None, [true]))
     ]
     job = {

@@ -1,5 +1,6 @@
 """A job and its pods make one phase. Pure: no cluster."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -134,8 +135,9 @@ def test_a_rank_removed_at_the_backoff_limit_keeps_its_failure(
     now: dict[str, Any],
 ) -> None:
     removed = now | {"restartCount": 1, "lastState": ended(4, 5)["state"]}
-    gone = {"deletionTimestamp": START.isoformat()}
-    seen = look(MASTER, pod("worker", 0, container=removed, metadata=gone), true="Failed")
+    gone = {"deletionTimestamp": (START + timedelta(seconds=8)).isoformat()}
+    worker = pod("worker", 0, container=removed, metadata=gone)
+    seen = look(MASTER, worker, true="Failed", ended_at=8)
     assert seen.message == "worker-0 (rank 1) exited with code 4."
     assert (seen.ranks[1].phase, seen.ranks[1].exit_code) == (RankPhase.FAILED, 4)
     assert seen.ranks[0].phase is RankPhase.STOPPED

@@ -73,6 +73,16 @@ def test_a_job_that_fails_because_of_a_removed_pod_does_not_tell_its_exit_code(
     assert end_of(seen.ranks[0]) == (RankPhase.STOPPED, Reason.NONE, None)
 
 
+def test_an_operator_that_decides_in_the_second_of_a_removal_blames_no_other_rank() -> None:
+    """It also removes the other pods in that second, and says of which role one failed."""
+    master = pod("master", 0, **DELETED)
+    worker = pod("worker", 0, **DELETED)
+    said = "PyTorchJob demo is failed because 1 Worker replica(s) failed."
+    seen = look(master, worker, true="Failed", ended_at=5, said=said)
+    assert seen.message == f"worker-0 (rank 1) {GONE}."
+    assert [rank.phase for rank in seen.ranks] == [RankPhase.STOPPED, RankPhase.FAILED]
+
+
 def test_ranks_that_the_operator_removes_after_a_failure_are_stopped() -> None:
     failed = pod("worker", 0, phase="Failed", container=ended(1, 9))
     cleaned = pod("master", 0, phase="Failed", container=ended(137, 40), metadata=deleted(9))
