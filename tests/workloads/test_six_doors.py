@@ -105,3 +105,67 @@ def test_a_spec_is_stored_the_same_whichever_way_it_comes(
     assert by_yaml_and_form(wizard, draft, "form") == by_rest
     whole = documents.dump_spec(documents.load_spec(json.loads(by_rest)))
     assert json.loads(json.dumps(whole)) == json.loads(by_rest), "with every default"
+
+
+OF_THE_JOB: list[Spec] = [
+    {"queue": "team"},
+    {"jobLabels": [{"name": "example.com/owner", "value": "ada"}]},
+    {"jobAnnotations": [{"name": "example.com/note", "value": "any text: of a job"}]},
+    {
+        "queue": "team.a",
+        "jobLabels": [
+            {"name": "kueue.x-k8s.io/priority-class", "value": "urgent"},
+            {"name": "owner", "value": ""},
+        ],
+        "jobAnnotations": [{"name": "note", "value": "a"}, {"name": "other", "value": "b"}],
+    },
+]
+
+
+def manifest_of(spec: Spec) -> dict[str, Any]:
+    """Return the same as a manifest, which says the queue in a label."""
+    container = {"name": "pytorch", "image": spec["image"], "command": ["python", "train.py"]}
+    pod = {"spec": {"containers": [container]}}
+    labels = {it["name"]: it["value"] for it in spec.get("jobLabels", ())}
+    if queue := spec.get("queue"):
+        labels["kueue.x-k8s.io/queue-name"] = queue
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {
+            "name": "manifest",
+            "labels": labels,
+            "annotations": {it["name"]: it["value"] for it in spec.get("jobAnnotations", ())},
+        },
+        "spec": {
+            "runPolicy": {"suspend": bool(queue)},
+            "pytorchReplicaSpecs": {
+                "Master": {"replicas": 1, "template": pod},
+                "Worker": {"replicas": spec["numWorkers"], "template": pod},
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize("fields", OF_THE_JOB, ids=lambda it: "+".join(it))
+def test_queue_and_labels_of_the_job_are_stored_the_same_whichever_way_they_come(
+    fields: Spec, on_kubernetes: Project, send: Send, wizard: Wizard, receiver: Receiver
+) -> None:
+    cluster = on_kubernetes.cluster
+    cluster.capabilities_json["kueue"] = "v1beta2"
+    cluster.save()
+    program = {"image": "x:1", "command": "python train.py", "numWorkers": 2}
+    spec = {**program, "distributedFramework": "PyTorch", **fields}
+    body = body_of(spec, on_kubernetes)
+    by_rest = send("rest", body)
+    assert json.loads(by_rest).items() >= fields.items()
+    line = command_line({"name": "train", "spec": spec}, "distributed", "team-a")
+    place = {key: body[key] for key in ("projectId", "clusterId")}
+    assert send("cli", receiver.request(line) | place) == by_rest, line
+    assert "--set" not in line
+    draft = draft_of(DistributedIn.model_validate(body), by=wizard.user)
+    assert by_yaml_and_form(wizard, draft, "form") == by_rest
+    manifest = {"metadata": place, "manifest": manifest_of(spec)}
+    status, made = Caller(wizard.user)("POST", "/workloads/manifests", manifest)
+    assert status == 202, made
+    assert stored("manifest") == by_rest

@@ -11,6 +11,7 @@ from engines.local_queues import LocalQueue, ResourceQuota
 
 MOST_QUEUES = 1000  # that are remembered
 ACTIVE = "Active"  # a condition of both kinds of queues
+NOWHERE = "ClusterQueueDoesNotExist"  # reason of that condition
 HOLDS = ("Hold", "HoldAndDrain")  # stop policies
 
 
@@ -56,6 +57,8 @@ def _why_inactive(item: Manifest, cluster_queue: Manifest | None) -> str:
     """Why a queue starts nothing, in Kueue's words; those of its ClusterQueue say more."""
     if cluster_queue and (why := _inactivity(cluster_queue)):
         return f"ClusterQueue {cluster_queue['metadata']['name']}: {why}"
+    if condition(item.get("status") or {}, ACTIVE).get("reason") == NOWHERE:
+        return f"there is no ClusterQueue {item['spec']['clusterQueue']}"
     if item["spec"].get("stopPolicy") in HOLDS:
         return f"its stopPolicy is {item['spec']['stopPolicy']}"
     return _inactivity(item)

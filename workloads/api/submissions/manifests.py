@@ -16,6 +16,7 @@ from accounts.models import User
 from core import text
 from core.rest.api import ApiError, Issue, StrictBody, refusal_error, unreadable_request
 from core.web.query import parse_number
+from engines.local_queues import DEFAULT_QUEUE
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats.documents import mask_secret_values
@@ -270,7 +271,7 @@ def _convert_manifest(
 
 def _place_issues(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
     """Yield a problem if the manifest has a namespace that is not the project's, or is suspended
-    and the project has no queue that would start it. If the project does not exist, the plan
+    although no queue would start it. If the project does not exist, the plan
     reports that."""
     number = parse_number(metadata.project_id)
     if number is None or not (job.namespace or job.suspended_at):
@@ -282,8 +283,14 @@ def _place_issues(job: ImportedManifest, metadata: ManifestMetadataIn, by: User)
     if job.namespace and job.namespace != namespace:
         advice = f"the project's is {namespace}" if namespace else "the cluster has no namespaces"
         yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{advice}; leave it out")
-    if job.suspended_at and not project.default_queue:
+    if job.suspended_at and not _has_queue(project):
         yield Issue(field=f"{MANIFEST}.{job.suspended_at}", details=NO_QUEUE)
+
+
+def _has_queue(project: Project) -> bool:
+    """Whether a queue starts the project's jobs that name none."""
+    queues = project.cluster.definition.local_queues(project.cluster, project.name) or ()
+    return bool(project.default_queue) or any(it.name == DEFAULT_QUEUE for it in queues)
 
 
 def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:

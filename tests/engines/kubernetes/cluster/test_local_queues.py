@@ -94,6 +94,17 @@ def test_an_inactive_queue_says_why() -> None:
         ]
 
 
+def test_a_queue_of_a_cluster_queue_that_is_gone_says_so() -> None:
+    lost = local("trainyard-a", "team", message="Can't submit new workloads to clusterQueue")
+    lost["status"]["conditions"][0]["reason"] = "ClusterQueueDoesNotExist"
+    with answering() as server:
+        server.answers[f"{PATH}/localqueues"] = listed(lost)
+        server.answers[f"{PATH}/clusterqueues"] = listed()
+        queues = local_queues(server.api, "v1beta2", "trainyard-")
+    assert queues
+    assert queues[0].why_inactive == "there is no ClusterQueue gpus"
+
+
 def test_without_the_right_to_look_nothing_is_said() -> None:
     with answering() as server:
         server.answers[f"{PATH}/localqueues"] = (403, "localqueues is forbidden")

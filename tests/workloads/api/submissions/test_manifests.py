@@ -244,3 +244,21 @@ def test_the_answer_says_whether_the_cluster_has_the_workload(
     workload = WorkloadFactory(project=project, manifest_json=MANIFEST, **has)
     _, answer = call("GET", f"{PATH}/{workload.pk}")
     assert answer["syncInfo"]["status"] == status
+
+
+def test_a_suspended_manifest_needs_a_queue_its_own_or_the_projects(
+    call: Caller, metadata: dict[str, str], project: Project
+) -> None:
+    suspended = changed(MANIFEST["spec"] | {"runPolicy": {"suspend": True}}, "spec")
+    body = {"metadata": metadata, "manifest": suspended}
+    status, answer = call("POST", PATH, body)
+    assert (status, fields(answer)) == (400, ["manifest.spec.runPolicy.suspend"])
+    assert "kueue.x-k8s.io/queue-name" in answer["complianceIssues"][0]["details"]
+    project.cluster.kind = "kubernetes"
+    project.cluster.capabilities_json |= {"kueue": "v1beta2", "queues": True}
+    project.cluster.save()
+    project.default_queue = "team"
+    project.save()
+    status, answer = call("POST", PATH, body)
+    assert status == 202, answer
+    assert Workload.objects.get().spec.queue == "team"
