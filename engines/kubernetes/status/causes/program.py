@@ -46,7 +46,7 @@ def start_failure_cause(ended: Manifest) -> Cause:
         title = f"{command['program'][:100]} cannot be started: {command['why'][:100]}"
         todo = "Check the command, and that the image contains it, then use Copy & edit."
     else:
-        title = f"The container cannot be started: {why[:100]}"
+        title = f"The container cannot be started: {why.splitlines()[-1][:100]}"
         todo = (
             "Read the message of the node's runtime. If it is about GPUs, their driver or a mount, "
             "ask the cluster's administrator."
