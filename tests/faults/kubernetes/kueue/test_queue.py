@@ -1,18 +1,22 @@
 """Jobs that Kueue starts, evicts and starts again: a wait is no stop, and Kueue's fields are left
 alone. Everything is real."""
 
-import json
-import shlex
 from functools import partial
-from typing import Any
 
 import pytest
 
 from spec.phases import Phase
-from tests.cluster import SHELL_IMAGE
 from tests.faults.kubernetes.kueue.queue import Queue
+from tests.faults.kubernetes.kueue.workloads import (
+    act,
+    fought_writes,
+    is_ending,
+    is_free,
+    main_phases,
+    submit,
+    waits,
+)
 from tests.faults.kubernetes.site import ENDED, ENDLESS, NAMESPACE, Site
-from tests.proxy import ApiProxy
 from tests.rest import ENDS
 from tests.waiting import wait_for
 
@@ -22,57 +26,6 @@ KINDS = pytest.mark.parametrize("kind", ["distributed", "trainings"])
 SLOW_END = "trap 'sleep 8; exit 143' TERM; echo begins; while :; do sleep 0.2; done"
 #: What a workload goes through that Kueue evicts, and admits again.
 EVICTED_ONCE = [Phase.RUNNING, Phase.PENDING, Phase.RUNNING]
-
-
-def submit(site: Site, name: str, script: str, *, kind: str = "trainings", **spec: Any) -> str:
-    """Submit a workload with one pod, or two if it is distributed."""
-    if kind == "distributed":
-        return site.submit(name, script, **spec)
-    small = {"gpuDevicesRequest": 0, "cpuCoreRequest": 0.02, "cpuMemoryRequest": "20M"}
-    body = site.rest.document(name)
-    del body["noMaster"]
-    body["spec"] = {
-        "image": SHELL_IMAGE,
-        "command": f"sh -c {shlex.quote(script)}",
-        "compute": small,
-        "backoffLimit": 0,
-        "terminationGracePeriodSeconds": 1,
-    } | spec
-    return str(site.rest.send("POST", f"/workloads/{kind}", body)["workloadId"])
-
-
-def waits(site: Site, workload: str, words: str) -> None:
-    """Wait until the workload is Pending with these words in its message."""
-
-    def is_told() -> bool:
-        row = site.rest.read(workload)
-        return row.get("phase") == "Pending" and words in str(row.get("phaseMessage"))
-
-    wait_for(is_told, 60, f"{workload} to wait: {words}", every=0.1)
-
-
-def main_phases(site: Site, workload: str) -> list[Phase]:
-    """Return the phases that a workload went through, without those on the way to running."""
-    on_the_way = {Phase.CREATING, Phase.RESUMING, Phase.INITIALIZING}
-    phases = [phase for phase in site.history(workload) if phase not in on_the_way]
-    return phases[1:] if phases and phases[0] is Phase.PENDING else phases
-
-
-def fought_writes(proxy: ApiProxy) -> list[str]:
-    """Return the writes to jobs that set what belongs to Kueue, besides their creation."""
-    found = []
-    for write in proxy.writes:
-        if write.method not in {"PATCH", "PUT"} or b"{" not in write.body:
-            continue
-        spec = json.loads(write.body).get("spec") or {}
-        policy = spec.get("runPolicy") or {}
-        if not {"suspend", "parallelism"}.isdisjoint({*spec, *policy}):
-            found.append(f"{write.method} {write.path}")
-    return found
-
-
-def is_free(queue: Queue) -> bool:
-    return queue.taken() == 0
 
 
 @KINDS
@@ -108,7 +61,7 @@ def test_an_eviction_is_a_wait_and_both_attempts_keep_their_output(
     wait_for(lambda: site.rest.log(slow).count("begins") == 1, 30, "the first output")
     queue.hold("HoldAndDrain")
     waits(site, slow, "its ClusterQueue was stopped")
-    assert any(pod["metadata"].get("deletionTimestamp") for pod in site.cluster.pods(slow))
+    wait_for(lambda: is_ending(site, slow), 30, "its pods to be asked to end")
     queue.hold("None")
     assert site.rest.wait(slow, "Running", *ENDS, timeout=ENDED) == "Running"
     wait_for(lambda: main_phases(site, slow) == EVICTED_ONCE, 10, "its history")
@@ -142,11 +95,11 @@ def test_a_stop_frees_the_quota_and_the_next_run_is_queued_again(
     queue.open(seats=2)
     stopped = submit(site, "stopped", ENDLESS, kind=kind)
     assert site.rest.wait(stopped, "Running", *ENDS, timeout=ENDED) == "Running"
-    site.rest.act(stopped, "suspend")
+    act(site, stopped, "suspend", kind)
     assert site.rest.wait(stopped, *ENDS, timeout=ENDED) == "Stopped"
     assert is_free(queue)
     assert not site.cluster.pods(stopped)
-    site.rest.act(stopped, "resume")
+    act(site, stopped, "resume", kind)
     assert site.rest.wait(stopped, "Running", "Failed", timeout=ENDED) == "Running"
     assert site.rest.read(stopped)["run"] == 2
     assert len(queue.entries()) == 1
@@ -158,7 +111,7 @@ def test_a_waiting_workload_is_stopped_at_once(site: Site, queue: Queue, kind: s
     queue.open(seats=0)
     waiting = submit(site, "waiting", ENDLESS, kind=kind)
     waits(site, waiting, "than queue default can ever give")
-    site.rest.act(waiting, "suspend")
+    act(site, waiting, "suspend", kind)
     assert site.rest.wait(waiting, *ENDS, timeout=ENDED) == "Stopped"
     queue.open(seats=2)
     other = submit(site, "other", "true")
@@ -185,7 +138,7 @@ def test_a_workload_activated_by_hand_continues_as_the_next_run(
     queue.open(seats=2)
     again = submit(site, "again", ENDLESS, kind=kind)
     assert site.rest.wait(again, "Running", *ENDS, timeout=ENDED) == "Running"
-    site.rest.act(again, "suspend")
+    act(site, again, "suspend", kind)
     assert site.rest.wait(again, *ENDS, timeout=ENDED) == "Stopped"
     (entry,) = queue.entries()
     queue.activate(entry)
