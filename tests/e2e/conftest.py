@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from config.run.install import ROOT
 from tests.browser import executable
 from tests.product import Trainyard
+from tests.rest import Rest
 
 SCREENSHOTS = ROOT / "test-results"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -90,6 +91,15 @@ def admin_page(page: Page, running_trainyard: Trainyard, admin_cookies: dict[str
         [{"name": it, "value": admin_cookies[it], "url": url} for it in admin_cookies]
     )
     return page
+
+
+@pytest.fixture
+def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
+    """A caller of REST. All workloads are deleted afterwards."""
+    with Rest(running_trainyard) as rest:
+        yield rest
+        for row in rest.send("GET", "/workloads")["workloads"]:
+            rest.delete(row["id"])
 
 
 def sign_in(page: Page, username: str, password: str) -> None:

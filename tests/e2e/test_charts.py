@@ -3,11 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.held import rest
 from tests.rest import Rest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
-__all__ = ["rest"]
 #: How many charts over steps the library still has.
 LISTED = """async () => {
   const names = performance.getEntriesByType("resource").map((entry) => entry.name);

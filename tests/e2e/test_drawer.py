@@ -5,11 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.held import HELD, rest
+from tests.e2e.held import HELD
 from tests.rest import Rest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
-__all__ = ["rest"]
 CHANGED = """value => {
     document.body.addEventListener("htmx:afterSettle", () => (window.settled = true));
     document.body.dispatchEvent(new CustomEvent("live-changed", { detail: { value } }));

@@ -1,25 +1,15 @@
 """Every bad ending says what happened and what to do."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
 
 
 def test_a_failed_workload_opens_on_its_cause(admin_page: Page, rest: Rest) -> None:

@@ -5,13 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.held import HELD, SOON, let_go, rest
+from tests.e2e.held import HELD, SOON, let_go
 from tests.product import Trainyard
 from tests.rest import Rest
 
 pytestmark = pytest.mark.e2e
-
-__all__ = ["rest"]
 
 
 def test_a_row_changes_and_keeps_selection_and_focus(

@@ -5,13 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.held import SOON, rest
+from tests.e2e.held import SOON
 from tests.rest import Rest
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 
-__all__ = ["rest"]
 
 # The page holds 6,000 lines at most.
 LARGE = "sh -c 'seq -f \"iteration %06.0f of many\" 1 60000'"

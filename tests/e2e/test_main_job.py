@@ -4,8 +4,6 @@ The quickstart's "User Interface" steps, word for word, to the end of a real tra
 that is stopped and goes on; and a stranger who sees none of it.
 """
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -19,14 +17,6 @@ pytestmark = pytest.mark.e2e
 TRAINED = 120_000  # milliseconds; a busy machine trains slowly
 SLOWLY = "--step-delay 0.05 --checkpoint-every 10 --epochs 8"
 PASSWORD = "a stranger's long password"
-
-
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
 
 
 def tab(page: Page, name: str) -> None:

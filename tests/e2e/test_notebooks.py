@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,14 +22,6 @@ def _reaches_an_index(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("index")
     if subprocess.run(asked, cwd=folder, capture_output=True, check=False).returncode:
         pytest.skip("pip reaches no package index with JupyterLab")
-
-
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
 
 
 def create(page: Page, name: str, environment: str) -> str:

@@ -3,11 +3,10 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.held import HELD, rest
+from tests.e2e.held import HELD
 from tests.e2e.walk import begin
 from tests.rest import Rest
 
-__all__ = ["rest"]
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 LISTS = ("/clusters/", "/projects/", "/departments/", "/users/")
 SIDEWAYS = "all => all.filter(it => it.scrollWidth > it.clientWidth).length"

@@ -3,11 +3,10 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.held import HELD, SOON, rest
+from tests.e2e.held import HELD, SOON
 from tests.rest import Rest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
-__all__ = ["rest"]
 MANY = 52  # two on the second page
 ONE_GPU = {"gpuDevicesRequest": 1}
 

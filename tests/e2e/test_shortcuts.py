@@ -5,11 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.held import HELD, rest
+from tests.e2e.held import HELD
 from tests.rest import Rest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
-__all__ = ["rest"]
 
 
 def test_a_part_of_a_name_opens_a_workload_or_page(admin_page: Page, rest: Rest) -> None:

@@ -5,13 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.held import HELD, SOON, let_go, rest
+from tests.e2e.held import HELD, SOON, let_go
 from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
-__all__ = ["rest"]
 PRINTS_LAST = """sh -c 'until test -e $CHECKPOINT_DIR/go; do sleep 0.1; done;
 echo "{\\"step\\": 900, \\"loss\\": 0.25}"'"""
 

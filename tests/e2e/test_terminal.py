@@ -1,24 +1,13 @@
 """A shell beside a running rank, in the browser."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.product import Trainyard
 from tests.rest import Rest
 
 pytestmark = pytest.mark.e2e
 
 SOON = 20_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
 
 
 def test_a_shell_in_a_rank(rest: Rest, admin_page: Page) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,14 +14,6 @@ pytestmark = pytest.mark.e2e
 SERVE = (
     "sh -c '[ $RANK = 0 ] && exec {python} -m http.server --bind 127.0.0.1 {port}; exec sleep 600'"
 )
-
-
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
 
 
 def test_connect_opens_a_tool(rest: Rest, admin_page: Page, running_trainyard: Trainyard) -> None:

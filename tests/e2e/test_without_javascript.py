@@ -23,14 +23,6 @@ def plain(browser: Browser, running_trainyard: Trainyard) -> Iterator[Page]:
         yield page
 
 
-@pytest.fixture
-def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
-    with Rest(running_trainyard) as rest:
-        yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
-
-
 def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 

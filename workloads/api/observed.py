@@ -6,7 +6,6 @@ from uuid import UUID
 from ninja import Field
 
 from core.rest.api import TENANT, Wire
-from spec.formats.stored import as_mapping
 from workloads.api.words import AnyPhase, EventType, RankPhaseWord, ReasonWord, RoleWord
 from workloads.models import Event, Rank, Workload
 
@@ -84,7 +83,7 @@ class PodOut(Wire):
     @classmethod
     def of(cls, rank: Rank, workload: Workload) -> "PodOut":
         changed = rank.finished_at or rank.started_at or workload.phase_updated_at
-        priority = as_mapping(workload.spec_json).get("priorityClass")
+
         main = ContainerOut(name=rank.role, image=workload.image, started_at=rank.started_at)
         return cls(
             id=str(rank.pk),
@@ -93,7 +92,7 @@ class PodOut(Wire):
             workload_name=workload.name,
             cluster_id=workload.cluster_id,
             project_id=str(workload.project_id),
-            priority_class_name=str(priority or ""),
+            priority_class_name=workload.priority,
             containers=[main],
             created_at=workload.created_at,
             updated_at=changed,

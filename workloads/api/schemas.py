@@ -126,9 +126,7 @@ def requested_name(workload: Workload) -> str:
 
 def _scope_fields(workload: Workload) -> dict[str, Any]:
     """Return where the workload belongs, with its priority and category."""
-    stored = as_mapping(workload.spec_json)
     project = workload.project
-    priority = str(stored.get("priorityClass") or "")
     return {
         "cluster_id": workload.cluster_id,
         "project_id": str(workload.project_id),
@@ -136,9 +134,9 @@ def _scope_fields(workload: Workload) -> dict[str, Any]:
         "department_id": str(project.department_id),
         "department_name": project.department.name,
         "namespace": workload.cluster.definition.namespace(workload.cluster, project.name),
-        "priority": _priority_value(priority),
-        "priority_class_name": priority,
-        "category": str(stored.get("category") or ""),
+        "priority": _priority_value(workload.priority),
+        "priority_class_name": workload.priority,
+        "category": workload.category,
     }
 
 

@@ -338,6 +338,16 @@ class Workload(models.Model):
                 setattr(self, name, value)
 
     @property
+    def priority(self) -> str:
+        """The priority class in the spec; empty for the default."""
+        return str(as_mapping(self.spec_json).get("priorityClass") or "")
+
+    @property
+    def category(self) -> str:
+        """The category in the spec; empty without one."""
+        return str(as_mapping(self.spec_json).get("category") or "")
+
+    @property
     def auto_deletion_seconds(self) -> int:
         key = "autoDeletionTimeAfterCompletionSeconds"
         return int(as_mapping(self.spec_json).get(key, DEFAULT_AUTO_DELETION_SECONDS))

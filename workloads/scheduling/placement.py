@@ -76,18 +76,13 @@ def portion_of(compute: Compute, device_memory: int) -> float:
     return min(compute.gpus(device_memory), 1.0) if compute.gpu_request_type else 1.0
 
 
-def place_gang(spec: WorkloadSpec, room: Room, *, device_memory: int) -> Placement | None:
+def place_shape(shape: Shape, room: Room) -> Placement | None:
     """Choose devices for every rank; ``None`` if the gang does not fit as a whole. Ranks without
     GPUs get an empty tuple.
 
     A portion goes to the fullest device with enough room, so that whole devices stay free. The
     largest demands are placed first.
     """
-    return place_shape(Shape.of(spec, device_memory), room)
-
-
-def place_shape(shape: Shape, room: Room) -> Placement | None:
-    """Like :func:`place`, for a shape."""
     if shape.cpu > room.cpu + TINY or shape.memory > room.memory:
         return None
     return devices_for(shape, room.gpus)

@@ -1,4 +1,4 @@
-"""Placement is pure: whatever is asked for, no device is given twice."""
+"""Placement is pure, and gives no device twice."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from spec.workload import WorkloadSpec
 from workloads.scheduling.placement import (
     Room,
     Shape,
-    place_gang,
+    place_shape,
     shortages_of_gang,
     shortages_of_shape,
 )
@@ -47,9 +47,9 @@ def test_no_device_is_given_away_twice(
 ) -> None:
     wanted = spec(*asked)
     room = Room(64, 10**12, dict(enumerate(free)))
-    placement = place_gang(wanted, room, device_memory=MEMORY)
+    placement = place_shape(Shape.of(wanted, MEMORY), room)
     why = shortages_of_gang(wanted, room, device_memory=MEMORY)
-    assert (placement is None) == bool(why), "it fits, or it is said why not"
+    assert (placement is None) == bool(why), "it fits, or there are reasons"
     if placement is None:
         return
     assert sorted(placement) == [pod.rank for pod in wanted.pods]
@@ -64,12 +64,12 @@ def test_no_device_is_given_away_twice(
 
 def test_portions_leave_whole_devices_free() -> None:
     room = Room(8, 10**10, {0: 1.0, 1: 0.5})
-    assert place_gang(spec(0.5, 1, 1), room, device_memory=MEMORY) == {0: (1,)}
+    assert place_shape(Shape.of(spec(0.5, 1, 1), MEMORY), room) == {0: (1,)}
 
 
 def test_a_placement_counts_cpu_and_memory_too() -> None:
     room = Room(0.05, 10**10, {0: 1.0})
-    assert place_gang(spec(None, 1, 1), room, device_memory=MEMORY) is None
+    assert place_shape(Shape.of(spec(None, 1, 1), MEMORY), room) is None
     assert "CPU cores" in shortages_of_gang(spec(None, 1, 1), room, device_memory=MEMORY)[0]
 
 

@@ -68,7 +68,6 @@ class ManifestMetadataOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload, manifest: dict[str, Any]) -> Self:
-        stored = as_mapping(workload.spec_json)
         project = workload.project
         return cls(
             id=workload.pk,
@@ -79,9 +78,9 @@ class ManifestMetadataOut(Wire):
             project_name=project.name,
             department_id=str(project.department_id),
             department_name=project.department.name,
-            priority=stored.get("priorityClass"),
-            category=stored.get("category"),
-            preemptibility=stored.get("preemptibility"),
+            priority=workload.priority or None,
+            category=workload.category or None,
+            preemptibility=as_mapping(workload.spec_json).get("preemptibility"),
             created_at=workload.created_at,
             created_by=author(workload),
             updated_at=workload.phase_updated_at,

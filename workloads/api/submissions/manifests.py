@@ -296,11 +296,10 @@ def _has_queue(project: Project) -> bool:
 def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     """Yield the paths of the fields that differ from the submitted workload. A masked value, as
     answers show it, counts as unchanged."""
-    stored = as_mapping(workload.spec_json)
     metadata = body.metadata or ManifestClassIn()
-    if metadata.priority not in {None, stored.get("priorityClass")}:
+    if metadata.priority not in {None, workload.priority}:
         yield "metadata.priority"
-    if metadata.category not in {None, stored.get("category")}:
+    if metadata.category not in {None, workload.category}:
         yield "metadata.category"
     if body.manifest is None and body.manifest_base64_encoded is None:
         return
