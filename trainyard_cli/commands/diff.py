@@ -109,7 +109,8 @@ def find_changes(before: Any, after: Any, path: str = "") -> Iterator[Change]:
             yield {"path": path, "before": before, "after": after}
         return
     for key in {**before_items, **after_items}:
-        inner_path = f"{path}{key}" if key.startswith("[") else f"{path}.{key}" if path else key
+        dot = "." if path and not key.startswith("[") else ""
+        inner_path = f"{path}{dot}{key}"
         yield from find_changes(before_items.get(key), after_items.get(key), inner_path)
 
 
@@ -135,7 +136,11 @@ def _print_changes(changes: list[Change], output: Format | None) -> None:
     for change in changes:
         before = change["before"]
         after = change["after"]
-        sign = "+" if before is None else "-" if after is None else "~"
+        sign = "~"
+        if before is None:
+            sign = "+"
+        elif after is None:
+            sign = "-"
         values = " → ".join(_text(it) for it in (before, after) if it is not None)
         line = f"{sign} {change['path']}: {values}"
         print(f"\033[{COLORS[sign]}m{line}\033[0m" if is_colored(sys.stdout) else line)

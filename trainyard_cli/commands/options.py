@@ -201,7 +201,9 @@ def _flag_parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> I
     listed = [it for it in names if it == long or not it.startswith("--")]
     others = [it for it in names if it not in {*listed, ENVIRONMENT}]
     words = f" {kind.words.replace(',', ', ')}" if kind.words else ""
-    annotation: Any = list[str] if kind.many else OPTIONAL_SWITCH if kind.switch else OPTIONAL_TEXT
+    annotation: Any = OPTIONAL_SWITCH if kind.switch else OPTIONAL_TEXT
+    if kind.many:
+        annotation = list[str]
     metavar = None if kind.switch else kind.metavar
     empty: list[str] | None = [] if kind.many else None
     option = _option(panel, *listed, text=flag.help + words, metavar=metavar)

@@ -224,4 +224,6 @@ def _state(cluster: Item) -> str:
 def _label(pool: Item) -> str:
     key = pool["labelKey"]
     value = pool["labelValue"]
-    return key if key == value == "*" else f"{key}={value}" if key else "–"
+    if key == value == "*":
+        return "*"
+    return f"{key}={value}" if key else "–"

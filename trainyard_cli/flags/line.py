@@ -2,7 +2,7 @@
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
@@ -77,36 +77,30 @@ def typing_for(body: Body) -> Typed:
     built = apply_typed({}, typed, _MaskedShell())["spec"]
     wrong = list(_differing(built, spec))
     typed = replace(typed, flags=_drop_covered(FLAGS, typed.flags, wrong), sets=_sets(spec, wrong))
-    if (master := body.get("masterSpec")) is None:
-        return typed
-    return _add_master(typed, body, master)
+    master = body.get("masterSpec")
+    return typed if master is None else _add_master(typed, body, master)
 
 
 def _add_master(typed: Typed, body: Body, master: Body) -> Typed:
-    """Add what to type for a master with a setup of its own, as far as it differs from the
-    workers'."""
+    """Add what to type for a master with its own setup, as far as it differs from the workers'."""
     spec = body["spec"]
     worker = {key: value for key, value in spec.items() if key not in WORKLOAD_KEYS}
     changed = [it for it in MASTER_FLAGS if get(worker, it.path) != get(master, it.path)]
     flags = _flags_for((it for it in changed if not it.kind.many), master)
     typed = replace(typed, master=flags)
-    if (command := master.get(COMMAND)) != worker.get(COMMAND) and isinstance(command, str):
+    command = master.get(COMMAND)
+    if command != worker.get(COMMAND) and isinstance(command, str):
         typed = replace(typed, master_command=command)
     base = {"spec": deepcopy(worker)}
     # A master whose setup equals the workers' still needs a flag, so that it has its own.
-    built = apply_typed(base, Typed(**_master_typing(typed)), _MaskedShell()).get(
-        "masterSpec", worker
-    )
+    master_typed = Typed(master=typed.master, master_command=typed.master_command)
+    built = apply_typed(base, master_typed, _MaskedShell()).get("masterSpec", worker)
     wrong = list(_differing(built, master))
     sets = _sets(master, wrong)
     if not (flags or typed.master_command or sets):
         sets = _sets(master, [next((it for it in ("image", COMMAND) if it in master), "image")])
     remaining = _drop_covered(MASTER_FLAGS, flags, wrong)
     return replace(typed, master=remaining, master_sets=sets)
-
-
-def _master_typing(typed: Typed) -> dict[str, Any]:
-    return {"master": typed.master, "master_command": typed.master_command}
 
 
 def _flags_for(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
@@ -117,26 +111,27 @@ def _flags_for(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
         by_path[flag.path].append(flag)
     for path, rows in by_path.items():
         value = get(spec, path)
-        if rows[0].kind.many:
-            for item in value if isinstance(value, list) else []:
-                if text := _first_exact(rows, item):
-                    typed.setdefault(text[0].key, []).append(text[1])
-        elif rows[0].kind.switch:
-            typed |= {rows[0].key: value} if isinstance(value, bool) else {}
-        elif value is not None and (text := _first_exact(rows, value)):
-            typed[text[0].key] = text[1]
+        if rows[0].kind.switch:
+            if isinstance(value, bool):
+                typed[rows[0].key] = value
+        elif not rows[0].kind.many:
+            typed |= dict(_exact_texts(rows, value))
+        elif isinstance(value, list):
+            for item in value:
+                for key, text in _exact_texts(rows, item):
+                    typed.setdefault(key, []).append(text)
     return typed
 
 
-def _first_exact(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
-    """Return a flag and a text that is read as exactly this value, or ``None``: a draft may have
-    values that no flag can say."""
+def _exact_texts(rows: list[CliFlag], value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the key of the first flag that can give exactly this value, with the text to type.
+    No flag can give some values of drafts."""
     for flag in rows:
         with suppress(NotWritable, BadValue):
             text = flag.kind.write(value)
             if flag.kind.read(text, _MaskedShell()) == value:
-                return flag, text
-    return None
+                yield flag.key, text
+                return
 
 
 def _add_words(typed: Typed, spec: Body) -> Typed:

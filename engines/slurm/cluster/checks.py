@@ -116,12 +116,12 @@ def check_connection(host: str, report: Report) -> Iterator[Finding]:
     yield Finding(CONNECTION, "Slurm", Level.MISSING if old else Level.OK, text)
     ping = [line for line in report.get("ping", ()) if line]
     up = any("UP" in line for line in ping)
-    text = (
-        (ping[0] if ping else "No answer")
-        if up
-        else (f"It does not answer: {' '.join(ping)}. Check that it runs and has the same release.")
-    )
-    yield Finding(CONNECTION, "slurmctld", Level.OK if up else Level.ISSUE, text)
+    if up:
+        yield Finding(CONNECTION, "slurmctld", Level.OK, ping[0])
+    else:
+        answer = " ".join(ping)
+        text = f"It does not answer: {answer}. Check that it runs and has the same release."
+        yield Finding(CONNECTION, "slurmctld", Level.ISSUE, text)
 
 
 def check_directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
