@@ -1,26 +1,15 @@
-"""Output that was read and not yet stored. Callers hold the lock of the log streams."""
+"""Output of one log that was read and not yet stored."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
-OWN_BYTES = 512 * 1024  # that each log may buffer
-#: Shared by all logs of a cluster beyond that. Bursts are read as fast as they are written, because
-#: a node rotates away what it could not send in time.
-SHARED_BYTES = 64 * 1024**2
-
-
-@dataclass
-class SharedBuffer:
-    """How much all logs of a cluster have buffered."""
-
-    size: int = 0  # bytes
+MOST_BYTES = 1024**2  # about as many bytes are read ahead of what is stored
 
 
 @dataclass
 class Buffer:
-    """The buffer of one log: pieces of output, each with the cursor after it."""
+    """Pieces of output, each with the cursor after it. Callers hold the lock of the log streams."""
 
-    shared: SharedBuffer
     _size: int = 0  # bytes
     _pieces: deque[tuple[bytes, str]] = field(default_factory=deque)
 
@@ -30,11 +19,11 @@ class Buffer:
     @property
     def is_full(self) -> bool:
         """Whether reading has to wait until something is taken."""
-        return self._size >= OWN_BYTES and self.shared.size >= SHARED_BYTES
+        return self._size >= MOST_BYTES
 
     def put(self, data: bytes, cursor: str) -> None:
         self._pieces.append((data, cursor))
-        self._resize(len(data))
+        self._size += len(data)
 
     def take(self, limit: int) -> tuple[bytes, str]:
         """Take about ``limit`` bytes. Returns them and the cursor after them, or two empty
@@ -45,13 +34,9 @@ class Buffer:
             data, cursor = self._pieces.popleft()
             blocks.append(data)
             limit -= len(data)
-            self._resize(-len(data))
+            self._size -= len(data)
         return b"".join(blocks), cursor
 
     def clear(self) -> None:
         self._pieces.clear()
-        self._resize(-self._size)
-
-    def _resize(self, more: int) -> None:
-        self._size += more
-        self.shared.size += more
+        self._size = 0

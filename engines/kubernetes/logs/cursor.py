@@ -1,10 +1,8 @@
 """The position in a log up to which it was read. Pure.
 
-The API has no byte offsets. It can put a timestamp before each record, and return records since a
-given second. A record is a line, or a part of one: nodes split long lines, and kubelets before 1.27
-put a timestamp before each part. Timestamps may repeat. So a position is the latest timestamp so
-far, the number of records from the first with that timestamp on, and the length of an unfinished
-one.
+The API has no byte offsets. It can put a timestamp before each line, and return lines since a given
+second. Timestamps may repeat. So a position is the latest timestamp so far, the number of lines
+from the first with that timestamp on, and the length of an unfinished one.
 """
 
 from dataclasses import dataclass
@@ -22,13 +20,13 @@ def parse_stamp(stamp: bytes) -> datetime:
 
 @dataclass
 class LogCursor:
-    """A position: ``records`` complete ones since the first with the latest timestamp, ``stamp``,
-    and ``part`` bytes of the next. No record since then is older than ``oldest``, even if the clock
-    was set back. ``is_lost``: what followed was rotated away, and a line says so."""
+    """A position: ``lines`` complete ones since the first with the latest timestamp, ``stamp``, and
+    ``part`` bytes of the next. No line since then is older than ``oldest``, even if the clock was
+    set back. ``is_lost``: what followed was rotated away, and a line of ours says so."""
 
     stamp: bytes = b""
     oldest: bytes = b""
-    records: int = 0
+    lines: int = 0
     part: int = 0
     is_lost: bool = False
 
@@ -37,13 +35,13 @@ class LogCursor:
         """Parse the result of :meth:`__str__`; the beginning if ``text`` is empty."""
         if not text:
             return cls()
-        stamp, oldest, records, part, *lost = text.split(" ")
-        return cls(stamp.encode(), oldest.encode(), int(records), int(part), is_lost=bool(lost))
+        stamp, oldest, lines, part, *lost = text.split(" ")
+        return cls(stamp.encode(), oldest.encode(), int(lines), int(part), is_lost=bool(lost))
 
     def __str__(self) -> str:
         if not self.stamp:
             return ""
-        text = f"{self.stamp.decode()} {self.oldest.decode()} {self.records} {self.part}"
+        text = f"{self.stamp.decode()} {self.oldest.decode()} {self.lines} {self.part}"
         return f"{text} lost" if self.is_lost else text
 
     @property
@@ -55,18 +53,18 @@ class LogCursor:
         return f"{parse_stamp(self.oldest).astimezone(UTC) - MARGIN:%Y-%m-%dT%H:%M:%SZ}"
 
     def begin(self, stamp: bytes) -> None:
-        """Move to the start of a record."""
+        """Move to the start of a line."""
         if stamp > self.stamp:
             self.stamp = stamp
             self.oldest = stamp
-            self.records = 0
+            self.lines = 0
             self.is_lost = False
         self.oldest = min(self.oldest, stamp)
         self.part = 0
 
     def advance(self, size: int, *, ends: bool) -> None:
-        """Move ``size`` bytes ahead in a record, which ``ends`` there or not."""
+        """Move ``size`` bytes ahead in a line, which ``ends`` there or not."""
         self.part += size
         if ends:
-            self.records += 1
+            self.lines += 1
             self.part = 0

@@ -1,7 +1,7 @@
 """Continue to read a log from a position, without losing or repeating output.
 
 An answer of the API starts with a stretch that was already read, because it can only be asked for
-whole seconds. The reader skips that stretch up to the record of its position. If that record is
+whole seconds. The reader skips that stretch up to the line of its position. If that line is
 missing, its file was rotated away, and everything in the answer is new: a line of ours says that
 output may be missing there. The answer may also belong to another start of the container, so the
 reader has it checked before it uses anything of it.
@@ -17,22 +17,24 @@ LONGEST_STAMP = 40  # bytes of it and of its space, at most
 LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 HELD_BACK_BYTES = 1024  # bytes at the end of an unfinished line that wait for what follows
 ROTATED = (
-    b"[Trainyard] Output may be missing here: the node rotated the log away before it was read.\n"
+    b"[Trainyard] Output may be missing here: the node may have rotated the log before it was "
+    b"read.\n"
 )
 GONE = (
     b"[Trainyard] Output may be missing here: the cluster no longer has this log, which was not "
     b"read to its end.\n"
 )
-#: The error that a kubelet appends to an answer it cannot continue, not always on a line of its
-#: own.
+#: The error that a kubelet appends to an answer it cannot continue, not always on a line of its own
+#: (``ReadLogs`` in k8s.io/cri-client).
 TROUBLE = re.compile(
-    rb"(rpc error: code = \w+ desc = |unable to retrieve container logs for "
-    rb"|failed to (try resolving symlinks|open log file|wait logs|get container status))[^\n]*\Z"
+    rb"(?:(?P<removed>rpc error: code = NotFound desc = )|rpc error: code = \w+ desc = "
+    rb"|unable to retrieve container logs for |failed to (?:try resolving symlinks|open log file"
+    rb"|read log file|create fsnotify watcher|watch directory|get container status))[^\n]*\Z"
 )
 
 
-def trust_answer(_first: bytes) -> bytes:
-    return b""
+def trust_answer(_first: bytes) -> None:
+    """Accept any answer."""
 
 
 class Reader:
@@ -49,21 +51,23 @@ class Reader:
         self._is_line_open = cursor.part > 0  # does the output so far lack its newline?
         self.connect()
 
-    def connect(self, check: Callable[[bytes], bytes] = trust_answer) -> None:
+    def connect(
+        self, check: Callable[[bytes], None] = trust_answer, *, has_gap: bool = False
+    ) -> None:
         """Prepare for a new answer, which starts at or before the position.
 
         If the answer does not contain the position, ``check`` is called once before anything of it
-        is used, with the timestamp of its first new record. It returns the line to put before a log
-        of which nothing was read yet, or nothing, and raises an exception if the answer is another
-        log's.
+        is used, with the timestamp of its first new line. It raises an exception if the answer is
+        another log's. ``has_gap``: also an answer from the beginning may lack something before it.
         """
-        self._check: Callable[[bytes], bytes] | None = check
+        self._check: Callable[[bytes], None] | None = check
+        self.has_gap = has_gap or bool(self.cursor.stamp)
         self._unread = b""
-        self._stamp = b""  # of the present record; empty in a line without one
         self._is_in_line = False
-        self.has_message = False  # did the answer contain a line without a timestamp?
-        self.is_seeking = bool(self.cursor.stamp)  # is the record of the position still to come?
-        self._old_records = self.cursor.records
+        self.has_message = False  # did the answer end with a message of the node?
+        self.is_removed = False  # does it say that the container was removed?
+        self.is_seeking = bool(self.cursor.stamp)  # is the line of the position still to come?
+        self._old_lines = self.cursor.lines
         self._old_bytes = self.cursor.part
 
     @property
@@ -75,7 +79,7 @@ class Reader:
         """Return the new output in ``data``, and move ``cursor`` to its end."""
         text = self._unread + data
         self._unread = b""  # also if the check rejects the answer
-        end = self._readable(text)
+        end = _readable_bytes(text)
         for line in LINE.findall(text[:end]):
             self._read(line)
         self._unread = text[end:]
@@ -83,11 +87,14 @@ class Reader:
 
     def end(self) -> bytes:
         """Return the rest of an answer that came to its end, without a message of the node."""
-        text = TROUBLE.sub(b"", self._unread)
-        self.has_message |= text != self._unread
+        trouble = TROUBLE.search(self._unread)
+        text = self._unread[: trouble.start()] if trouble else self._unread
         self._unread = b""
         if text:
             self._read(text)
+        if trouble:
+            self.has_message = True
+            self.is_removed = trouble["removed"] is not None
         return self._take_output()
 
     def finish(self) -> bytes:
@@ -96,7 +103,7 @@ class Reader:
         rest = self.end()
         if self._check is not None:
             self._check(b"")
-        if self.is_seeking and not self.has_message:
+        if self.is_seeking:
             self._add_loss_notice(ROTATED)
         return rest + self._take_output()
 
@@ -113,71 +120,50 @@ class Reader:
             self.cursor.is_lost = True
             self._add_notice(notice)
 
-    def _readable(self, text: bytes) -> int:
-        """How many bytes of ``text`` to read now: all lines, and of an unfinished one all but its
-        end. No timestamp is cut in two."""
-        lines = text.rfind(b"\n") + 1
-        end = max(len(text) - HELD_BACK_BYTES, lines)
-        if end > lines:
-            for time in STAMPED.finditer(text, max(end - LONGEST_STAMP, lines)):
-                if time.start() < end < time.end():
-                    end = time.start()
-        return end
-
     def _read(self, text: bytes) -> None:
         """Read one line, or the next part of it."""
-        begin = 0
         ends = text.endswith(b"\n")
         if not self._is_in_line:
             time = STAMPED.match(text)
-            self._is_in_line = True
+            self.has_message = time is None
             if time:
                 self._begin(time[1])
-                begin = time.end()
-            else:
-                self._stamp = b""
-                self.has_message = True
-        if self._stamp:
-            for time in STAMPED.finditer(text, begin):
-                if time[1] >= self._stamp:  # an earlier one was printed by the program
-                    self._take_record(text[begin : time.start()], ends=True)
-                    self._begin(time[1])
-                    begin = time.end()
-            self._take_record(text[begin:], ends=ends)
+                text = text[time.end() :]
         self._is_in_line = not ends
+        if not self.has_message:
+            self._take(text, ends=ends)
 
     def _begin(self, stamp: bytes) -> None:
-        """Begin a record."""
-        self._stamp = stamp
+        """Begin a line with a timestamp."""
         if self.is_seeking and stamp < self.cursor.stamp:
             return
         if self.is_seeking and stamp == self.cursor.stamp:
             self._check = None  # no other log contains the position
         elif self.is_seeking:
-            self._old_records = 0
+            self._old_lines = 0
             self._old_bytes = 0
         self.is_seeking = False
-        if self._old_records:
+        if self._old_lines:
             return
         if self._check is not None:
-            notice = self._check(stamp)  # may take long
+            self._check(stamp)  # may take long
             self._check = None
-            self._add_notice(ROTATED if self.cursor.stamp else notice)
+            if self.has_gap:
+                self._add_notice(ROTATED)
         if not self._old_bytes:
             self.cursor.begin(stamp)
 
     def _add_notice(self, notice: bytes) -> None:
         """Put a line of ours into the output."""
-        if notice:
-            self._output.append(b"\n" + notice if self._is_line_open else notice)
-            self._is_line_open = False
+        self._output.append(b"\n" + notice if self._is_line_open else notice)
+        self._is_line_open = False
 
-    def _take_record(self, text: bytes, *, ends: bool) -> None:
-        """Put what is new in the next part of the present record, which ``ends`` with it or not,
-        into the output."""
-        if self.is_seeking or self._old_records:
+    def _take(self, text: bytes, *, ends: bool) -> None:
+        """Put what is new in the next part of the present line, which ``ends`` with it or not, into
+        the output."""
+        if self.is_seeking or self._old_lines:
             if ends and not self.is_seeking:
-                self._old_records -= 1
+                self._old_lines -= 1
             return
         new = text[self._old_bytes :]
         self._old_bytes = 0 if ends else max(self._old_bytes - len(text), 0)
@@ -190,3 +176,11 @@ class Reader:
         output = b"".join(self._output)
         self._output.clear()
         return output
+
+
+def _readable_bytes(text: bytes) -> int:
+    """Return how many bytes of ``text`` to read now: all lines, and of an unfinished one all but
+    its end, so that no timestamp is cut in two."""
+    lines = text.rfind(b"\n") + 1
+    end = len(text) - HELD_BACK_BYTES
+    return end if end >= lines + LONGEST_STAMP else lines

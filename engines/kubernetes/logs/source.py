@@ -5,9 +5,8 @@ and its answer does not name the start; the pod's status follows a moment later.
 of the next start while the pod still shows this one as running, and has to be checked.
 """
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from urllib3.response import BaseHTTPResponse
@@ -23,12 +22,6 @@ STAMP_BYTES = 64  # enough for a timestamp
 #: Seconds until a pod counts as up to date with its node. Shorter than a turn of a stream, so that
 #: a log is not cut off while it waits.
 CATCH_UP_SECONDS = 4.0
-#: Seconds after the start of a container. A first line later than that may not be the first.
-PROMPT_SECONDS = 5.0
-LATE_START = (
-    b"[Trainyard] Output may be missing here: what the node still has begins %d s after the start "
-    b"of the container.\n"
-)
 
 
 class Superseded(Exception):
@@ -38,14 +31,13 @@ class Superseded(Exception):
 @dataclass
 class LogSource:
     """The log of a ``start`` of a container, which counts from 0. ``is_previous``: a later start
-    has begun. ``opened_at``: when the node answered (Unix time)."""
+    has begun."""
 
     api: Api
     pod: Manifest
     container: str
     start: int
     is_previous: bool
-    opened_at: float = field(default_factory=time.time)
 
     def open(self, *, follows: bool, since: str) -> BaseHTTPResponse:
         """Open the log ``since`` a time, and keep it open if it ``follows`` the output."""
@@ -54,9 +46,7 @@ class LogSource:
             query["follow"] = "true"
         if since:
             query["sinceTime"] = since
-        response = self.api.follow(f"{self._path}/log", query, silence=SILENCE_SECONDS)
-        self.opened_at = time.time()
-        return response
+        return self.api.follow(f"{self._path}/log", query, silence=SILENCE_SECONDS)
 
     def refresh(self) -> None:
         """Read the pod again, unless it is gone. ``Superseded`` if it shows a later start, of which
@@ -71,16 +61,12 @@ class LogSource:
         if over > self.start and not self.is_previous:
             raise Superseded
 
-    def head_notice(self, first: bytes) -> bytes:
-        """The line to put before a log that was not read before, whose first line has this
-        timestamp; empty unless it was first requested late and begins late."""
+    @property
+    def started_at(self) -> float:
+        """When this start began (Unix time); 0 if the pod does not show that."""
         state = self._state.get("running") or self._state.get("terminated") or {}
-        began = str(state.get("startedAt") or "")
-        if not began or not first:
-            return b""
-        age = self.opened_at - parse_time(began).timestamp()
-        late = (parse_stamp(first) - parse_time(began)).total_seconds()
-        return LATE_START % late if min(age, late) > PROMPT_SECONDS else b""
+        began = state.get("startedAt")
+        return parse_time(began).timestamp() if began else 0.0
 
     def check(self, first: bytes, *, is_first_read: bool, wait: Callable[[float], None]) -> None:
         """Check that an answer without the position is of this start. ``first``: the timestamp of

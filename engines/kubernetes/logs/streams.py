@@ -7,6 +7,7 @@ streams, each keeps its stream for :data:`TURN_SECONDS`; pods that are being del
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from operator import attrgetter
 from threading import Condition, RLock, Thread, Timer
 from uuid import UUID
@@ -14,7 +15,6 @@ from uuid import UUID
 from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import run_number
-from engines.kubernetes.logs.buffer import SharedBuffer
 from engines.kubernetes.logs.follower import Follower
 from engines.kubernetes.logs.silent_nodes import SilentNodes
 from engines.kubernetes.status.job import JobView
@@ -28,8 +28,7 @@ LINGER_SECONDS = 5.0  # seconds that streams outlive a watch, because the next o
 #: Streams to one node that it has not answered yet: a dead node must not take all of them. One that
 #: has failed is asked again by one stream.
 MOST_OPENING = 4
-TIME_SHARE = 0.002  # share of the time that may go into going through thousands of logs
-LONGEST_PAUSE = 5.0  # longest pause between two such rounds, in seconds
+REFILL_SECONDS = 1.0  # between two rounds over all logs, of which there may be thousands
 FORGET_SECONDS = 600.0  # seconds after which the log of a deleted pod is dropped
 Key = tuple[str, int]  # uid of the pod, restarts of its container
 
@@ -49,9 +48,8 @@ class LogStreams:
         self._limit = streams
         self._on_end = on_end
         self._lock = Condition(RLock())
-        self._shared = SharedBuffer()
         self._followers: dict[UUID, dict[Key, Follower]] = {}
-        self._serving: dict[Key, Follower] = {}
+        self._serving: set[Follower] = set()
         self._served_at: dict[Key, float] = {}  # when each last got a stream
         self._news: set[UUID] = set()
         self._silent_nodes = SilentNodes()
@@ -100,9 +98,8 @@ class LogStreams:
             key = (pod.uid, start)
             if key not in followers:
                 log = Log(run_number(view.manifest), view.slots.index(slot), start, key[0])
-                followers[key] = Follower(
-                    uid, log, pod.manifest, view.kind.container, self._lock, self._shared
-                )
+                container = view.kind.container
+                followers[key] = Follower(uid, log, pod.manifest, container, self._lock)
                 self._news.add(uid)
 
     def keep_open(self) -> None:
@@ -121,7 +118,7 @@ class LogStreams:
     def _close(self) -> None:
         with self._lock:
             for follower in self._all():
-                follower.forget()
+                follower.stop()
             self._followers.clear()
             self._served_at.clear()
             self._queue.clear()
@@ -146,16 +143,20 @@ class LogStreams:
 
     def read(self, uid: UUID, log: Log, cursor: str, limit: int) -> LogChunk:
         with self._lock:
-            follower = self._followers.get(uid, {}).get((log.origin, log.start))
+            followers = self._followers.get(uid, {})
+            follower = followers.get((log.origin, log.start))
             if follower is None:
                 return LogChunk(cursor=cursor, ended=True)
-            goes_on = follower.is_read_from(cursor)
-            chunk = follower.take(cursor, limit, away=self._silent_nodes.reason(follower.node))
-            if not chunk.data and follower.is_deleted_for(0.0) and follower.is_done:
-                self._drop(follower)
-            if not goes_on:
+            if follower.cursor != cursor:  # another process stored more, or storing failed
+                follower.stop()
+                late = follower.late or self._silent_nodes.reason(follower.node)
+                follower = replace(follower, cursor=cursor, late=late)
+                followers[follower.key] = follower
                 self._queue.append(follower)
                 self._start()
+            chunk = follower.take(limit)
+            if not chunk.data and follower.deleted_at and follower.is_done:
+                self._drop(follower)
             return chunk
 
     # --- Streams --------------------------------------------------------------------------------
@@ -164,13 +165,13 @@ class LogStreams:
         """Start streams for the most urgent logs, as far as there are free ones."""
         while len(self._serving) < self._limit and (chosen := self._next()):
             self._served_at[chosen.key] = time.monotonic()
-            self._serving[chosen.key] = chosen
+            self._serving.add(chosen)
             name = f"log {chosen.pod['metadata']['name']}"
             Thread(target=self._serve, args=(chosen,), name=name, daemon=True).start()
 
     def _next(self) -> Follower | None:
         self._refill()
-        opening = Counter(one.node for one in self._serving.values() if not one.opened_at)
+        opening = Counter(one.node for one in self._serving if not one.opened_at)
         while self._queue:
             follower = self._queue.pop()
             most = 1 if self._silent_nodes.has_failed(follower.node) else MOST_OPENING
@@ -179,18 +180,15 @@ class LogStreams:
         return None
 
     def _refill(self) -> None:
-        """Queue every log that needs a stream again. There may be thousands, so not on every
-        occasion."""
-        started = time.monotonic()
-        if started < self._refill_at:
+        """Queue every log that needs a stream again, if it is time for that."""
+        if time.monotonic() < self._refill_at:
             return
+        self._refill_at = time.monotonic() + REFILL_SECONDS
         for follower in list(self._all()):
-            if follower.is_deleted_for(FORGET_SECONDS):
+            if follower.deleted_at and time.monotonic() - follower.deleted_at > FORGET_SECONDS:
                 self._drop(follower)
         self._queue = [follower for follower in self._all() if self._is_ready(follower)]
         self._queue.sort(key=self._urgency)
-        ended = time.monotonic()
-        self._refill_at = ended + min((ended - started) / TIME_SHARE, LONGEST_PAUSE)
 
     def _urgency(self, follower: Follower) -> tuple[bool, float]:
         return follower.is_ending, -self._served_at.get(follower.key, 0.0)
@@ -198,7 +196,7 @@ class LogStreams:
     def _is_ready(self, follower: Follower) -> bool:
         return (
             follower.needs_stream
-            and follower.key not in self._serving
+            and follower not in self._serving
             and not self._silent_nodes.reason(follower.node)
         )
 
@@ -216,7 +214,7 @@ class LogStreams:
             self._report_silent_node(follower, f"{where}; retrying. {error}")
         finally:
             with self._lock:
-                self._serving.pop(follower.key, None)
+                self._serving.discard(follower)
                 self._queue.insert(0, follower)  # last, because others have waited longer
                 self._start()
             if follower.is_over:
@@ -228,24 +226,24 @@ class LogStreams:
             if follower.late:
                 return  # all that wait for this node know it already
             for other in self._all():
-                if other.node == follower.node and other.report_delay(why):
+                is_waiting = other.is_unread and not other.opened_at and not other.late
+                if is_waiting and other.node == follower.node:
+                    other.late = why
                     self._news.add(other.workload_id)
 
     def _make_room(self) -> None:
         self._refill()
-        for one in self._serving.values():
-            if one.needs_another_stream:
-                one.renew()
-        if len(self._serving) >= self._limit:
-            waiting = filter(self._is_ready, reversed(self._queue))
-            long_ago = time.monotonic() - TURN_SECONDS
-            served = [one for one in self._serving.values() if 0 < one.opened_at < long_ago]
-            served.sort(key=attrgetter("opened_at"))
-            for follower, _ in zip(served, waiting, strict=False):
-                follower.cut()
+        if len(self._serving) < self._limit:
+            return
+        waiting = filter(self._is_ready, reversed(self._queue))
+        long_ago = time.monotonic() - TURN_SECONDS
+        served = [one for one in self._serving if 0 < one.opened_at < long_ago]
+        served.sort(key=attrgetter("opened_at"))
+        for follower, _ in zip(served, waiting, strict=False):
+            follower.cut()
 
     def _drop(self, follower: Follower) -> None:
-        follower.forget()
+        follower.stop()
         self._served_at.pop(follower.key, None)
         followers = self._followers.get(follower.workload_id, {})
         followers.pop(follower.key, None)

@@ -1,90 +1,91 @@
 """Plays a kubelet that rotates a log and sends it, sometimes late, with a clock of its own.
 
-Its behavior is taken from the source of kubelets, new and ``old`` (1.20). An answer reads the file
-that it began with to the end, and opens the newest one when it hears of it. An old kubelet only
-hears of the old file; at that moment it mostly finds no new one, and so stays with the old file
-until that is removed.
+Its behavior is taken from the source of kubelets (``pkg/logs/logs.go`` of k8s.io/cri-client, 1.37).
+An answer reads the file that it began with to its end. If it follows the log, it then watches the
+folder, and opens the newest file whenever it hears that one was created.
 """
 
 import random
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from engines.kubernetes.logs.cursor import LogCursor
-from engines.kubernetes.logs.follower import RENEW_SECONDS
-from engines.kubernetes.logs.reader import Reader
+from engines.base import EngineRefused
 
 STEP = 0.1  # seconds
-LOOK = 10.0
+LOOK = 10.0  # seconds between two looks for full files
 FULL = 40  # lines
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Lines = list[bytes]
 
 
-@dataclass
-class Sent:
-    """An answer: the file that it reads, and the line where it is."""
-
-    follows: bool
-    since: bytes
-    file: Lines
-    at: int = 0
-    watched: Lines | None = None  # the file whose events it hears, once it has read to the end
-    events: deque[str] = field(default_factory=deque)
-
-
 class Kubelet:
-    """The kubelet. ``path`` is the newest file, missing for a moment during a rotation; ``open`` is
-    the one that the container writes to. ``busy`` is the probability, per second, that the kubelet
-    pauses."""
+    """The kubelet, and the API in front of it. ``path`` is the newest file, missing for a moment
+    during a rotation; ``open`` is the one that the container writes to. ``busy`` is the
+    probability, per second, that its connections stall."""
 
-    def __init__(self, chance: random.Random, *, old: bool, busy: float) -> None:
+    def __init__(self, chance: random.Random, pod: dict[str, Any], *, busy: float) -> None:
         self.chance = chance
-        self.old = old
+        self.pod = pod
         self.busy = busy
         self.now = 0.0
         self.written = 0
         self.open: Lines = []
         self.path: Lines | None = self.open
-        self.before: Lines = []  # the last file that was rotated
-        self.answers: list[Sent] = []
-        self.is_read = False  # before that, nobody can know what a new log lacks
-        self.ended = b""  # when the container ended
+        self.rotations = 0
+        self.watching: list[Sent] = []
+        self.is_over = False
+        self.longest = 15.0  # longest pause of the program, in seconds
         self._look = LOOK
-        self._frozen = 0.0
         self._pause = 0.0
         self._pace = 1
-        self.longest = 15.0  # longest pause of the program, in seconds
 
     def stamp(self, more: int = 0) -> bytes:
         """Return the present time as lines begin with it, plus ``more`` microseconds."""
         at = START + timedelta(microseconds=round(self.now * 1e6) + more)
         return b"%s.%06d000Z" % (at.strftime("%Y-%m-%dT%H:%M:%S").encode(), at.microsecond)
 
-    @property
-    def is_over(self) -> bool:
-        return bool(self.ended)
+    def time(self) -> float:
+        """Return the present Unix time, as ``time.time`` does."""
+        return START.timestamp() + self.now
+
+    def monotonic(self) -> float:
+        return self.now
 
     def end(self) -> None:
         """End the program."""
-        self.ended = self.stamp()[:19] + b"Z"
+        self.is_over = True
+        state = {"startedAt": f"{START:%Y-%m-%dT%H:%M:%SZ}", "exitCode": 0}
+        state["finishedAt"] = self.stamp()[:19].decode() + "Z"
+        self.pod["status"]["phase"] = "Succeeded"
+        self.pod["status"]["containerStatuses"][0]["state"] = {"terminated": state}
+
+    def find(self, _path: str) -> dict[str, Any]:
+        return self.pod
+
+    def get_bytes(self, _path: str, **_query: object) -> bytes:
+        raise EngineRefused("previous terminated container not found")
+
+    def follow(self, _path: str, query: Mapping[str, str], *, silence: float) -> "Sent":
+        return Sent(self, follows="follow" in query, since=query.get("sinceTime", ""))
 
     def step(self) -> None:
         """Let time pass: the program writes, and the kubelet rotates."""
         self.now += STEP
         if self.path is None and self.chance.random() < 0.7:
             self.path = self.open = []
-            self._tell("create")
-        if not self.is_over:
-            self._write()
+            self.tell("create")
+        if self.is_over:
+            return
+        self._write()
         if self.now >= self._look:
             late = self.chance.choice([0, 0, 0, 2, 5]) if self.busy else 0
             self._look = (self._look // LOOK + 1) * LOOK + late
-            if len(self.open) >= FULL and self.path is not None and not self.is_over:
-                self._rotate()
-        if self.is_read and self.chance.random() < self.busy * STEP:
-            self._frozen = self.now + self.chance.choice([0.5, 2.5, 6, 14, 25])
+            if len(self.open) >= FULL and self.path is not None:
+                self.rotations += 1
+                self.path = None
+                self.tell("rename")
 
     def _write(self) -> None:
         if self.now < self._pause:
@@ -95,116 +96,70 @@ class Kubelet:
         for more in range(self.chance.randint(0, self._pace)):
             self.open.append(self.stamp(more) + b" %d\n" % self.written)
             self.written += 1
-            self._tell("write")
+            self.tell("write")
 
-    def _rotate(self) -> None:
-        for answer in self.answers:
-            if self.old and answer.watched is self.before:
-                answer.events.append("removed")
-        self.before = self.open
-        self.path = None
-        self._tell("rename")
-
-    def _tell(self, event: str) -> None:
-        for answer in self.answers:
-            is_heard = not self.old or (event != "create" and answer.watched is self.open)
-            is_told = bool(answer.events) and answer.events[-1] == event
-            if answer.watched is not None and is_heard and not is_told:
+    def tell(self, event: str) -> None:
+        for answer in self.watching:
+            if not answer.events or answer.events[-1] != event:
                 answer.events.append(event)
 
-    def answer(self, since: str, *, follows: bool) -> Sent | None:
-        """Begin an answer. ``None`` while there is no file."""
-        if self.path is None:
-            return None
-        self.answers.append(Sent(follows, since[:19].encode(), self.path))
-        return self.answers[-1]
 
-    def send(self, answer: Sent) -> tuple[bytes, bool]:
-        """Return what an answer sends now, and whether it has ended."""
-        told = b""
-        is_cut = self.chance.random() < self.busy * STEP / 8
-        if is_cut and answer.follows and self.is_read and not self.is_over:
-            return told, True  # the kubelet restarted, or a proxy in front of it
-        while self.now >= self._frozen:
-            lines = answer.file[answer.at : answer.at + 7]
-            answer.at += len(lines)
-            told += b"".join(line for line in lines if line[:19] >= answer.since)
-            if lines:
-                if self.chance.random() < self.busy / 2:
-                    break
-                continue
-            if not answer.follows or (self.is_over and not answer.events):
-                return told, True
-            if answer.watched is None:
-                answer.watched = answer.file if self.path is None else self.path
-            elif not answer.events:
-                break
-            else:
-                self._hear(answer, answer.events.popleft())
-        return told, False
+class Sent:
+    """An answer, as a context: the file that it reads, and the line where it is."""
 
-    def _hear(self, answer: Sent, event: str) -> None:
-        opens = ("rename", "removed") if self.old else ("create",)
-        if event in opens and self.path is not None:
-            answer.file = self.path
-            answer.at = 0
-            answer.watched = self.path
-
-
-class Collector:
-    """Reads a kubelet's log as ``Follower`` does, with connections that sometimes end. It connects
-    again when nothing comes for some time."""
-
-    def __init__(self, kubelet: Kubelet) -> None:
+    def __init__(self, kubelet: Kubelet, *, follows: bool, since: str) -> None:
         self.kubelet = kubelet
-        self.chance = kubelet.chance
-        self.text = b""
-        self.reader = Reader(LogCursor())
-        self._answer: Sent | None = None
-        self._heard = 0.0
-        self._again = 0.0
+        self.follows = follows
+        self.since = since[:19].encode()
+        self.file = kubelet.path
+        self.at = 0
+        self.events: deque[str] = deque()
 
-    def step(self) -> None:
-        """Read what has arrived, and sometimes disconnect."""
-        if self._answer is None:
-            self._connect(follows=True)
-            return
-        data, is_over = self.kubelet.send(self._answer)
-        if data:
-            self._heard = self.kubelet.now
-            self.kubelet.is_read = True
-            for at in range(0, len(data), 200):
-                self.text += self.reader.feed(data[at : at + 200])
-        if not self.kubelet.is_read:
-            return
-        is_silent = self.kubelet.now - self._heard > RENEW_SECONDS[0]
-        if is_over or is_silent or self.chance.random() < self.kubelet.busy * STEP / 4:
-            self._leave()
+    def __enter__(self) -> "Sent":
+        return self
 
-    def end(self) -> bytes:
-        """Read the rest once the container has ended, and return everything."""
-        if self._answer is not None:
-            self._leave()
-        while self._answer is None:
+    def __exit__(self, *_: object) -> None:
+        if self in self.kubelet.watching:
+            self.kubelet.watching.remove(self)
+
+    def stream(self, _size: int) -> Iterator[bytes]:
+        if self.file is None:
+            yield b'failed to try resolving symlinks in path "0.log": no such file'
+            return
+        is_found = True
+        while True:
+            yield from self._send()
+            if not self.follows or not is_found:
+                return
+            if self not in self.kubelet.watching:
+                self.kubelet.watching.append(self)
+                continue
+            is_found = not self.kubelet.is_over
+            if is_found:
+                self._hear()
+
+    def _send(self) -> Iterator[bytes]:
+        """Send the rest of the file. The connection sometimes stalls while something is on its way,
+        or is cut off."""
+        chance = self.kubelet.chance
+        busy = self.kubelet.busy
+        while lines := (self.file or [])[self.at : self.at + 7]:
+            self.at += len(lines)
+            text = b"".join(line for line in lines if line[:19] >= self.since)
+            is_opening = self.follows and self not in self.kubelet.watching
+            if text and not is_opening and chance.random() < busy / 8:
+                for _ in range(int(chance.choice([0.5, 2.5, 6, 14, 25]) / STEP)):
+                    self.kubelet.step()
+            if text:
+                yield text
+            if chance.random() < busy / 40 and not self.kubelet.is_over:
+                raise OSError("The kubelet restarted, or a proxy in front of it.")
+
+    def _hear(self) -> None:
+        """Wait for an event."""
+        while not self.events and not self.kubelet.is_over:
             self.kubelet.step()
-            self._connect(follows=False)
-        is_over = False
-        while not is_over:
-            self.kubelet.step()
-            data, is_over = self.kubelet.send(self._answer)
-            self.text += self.reader.feed(data)
-        return self.text + self.reader.finish()
-
-    def _connect(self, *, follows: bool) -> None:
-        if self.kubelet.now < self._again and follows:
-            return
-        self._answer = self.kubelet.answer(self.reader.cursor.since, follows=follows)
-        if self._answer is not None:
-            self._heard = self.kubelet.now
-            self.reader.connect()
-
-    def _leave(self) -> None:
-        if self._answer is not None:
-            self.kubelet.answers.remove(self._answer)
-        self._answer = None
-        self._again = self.kubelet.now + self.chance.choice([0, 0.5, 3, 12])
+        is_created = bool(self.events) and self.events.popleft() == "create"
+        if is_created and self.kubelet.path is not None:
+            self.file = self.kubelet.path
+            self.at = 0

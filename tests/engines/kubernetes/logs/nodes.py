@@ -14,15 +14,10 @@ from engines.kubernetes.labels import REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
 from engines.kubernetes.logs.streams import LogStreams
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.logs import Log, LogChunk
+from tests.waiting import wait_for
 
 AT = "2026-01-01T00:00:00Z"
 LINE = b"2026-01-01T00:00:00.000000000Z hello\n"
-
-
-def stamp(started: str, seconds: int) -> bytes:
-    """Return the time that a line has so many seconds after ``started``."""
-    at = datetime.fromisoformat(started) + timedelta(seconds=seconds)
-    return b"%s.000000000Z" % at.strftime("%Y-%m-%dT%H:%M:%S").encode()
 
 
 def ago(seconds: int) -> str:
@@ -99,6 +94,10 @@ class Nodes:
         follows = "follow" in query and not self.has_ended
         self.answers.append(Answer(log, follows=follows, block=self.block))
         return self.answers[-1]
+
+    def until_followed(self) -> None:
+        """Wait until the last answer follows the log."""
+        wait_for(lambda: self.answers and self.answers[-1].follows)
 
     def end(self) -> None:
         """End the container: no answer, whenever it began, stays open any longer."""

@@ -53,6 +53,11 @@ class Reading:
         """Read until a start has printed a text."""
         wait_for(lambda: self.take() and text in self.texts.get(start, b""))
 
+    def until_followed(self, start: int, text: bytes) -> None:
+        """Read until a start has printed a text, and an answer follows its log."""
+        self.until(start, text)
+        self.nodes.until_followed()
+
     def until_ended(self, *of: int) -> None:
         """Read until the logs of these starts have ended."""
         wait_for(lambda: self.take() and self.ended >= set(of))

@@ -18,11 +18,10 @@ def stamp(nanoseconds: int) -> bytes:
 
 
 class Node:
-    """Writes down records, and answers as a kubelet does. ``old``: each part has its time."""
+    """Writes down records, and answers as a kubelet does."""
 
-    def __init__(self, records: list[Record], *, old: bool) -> None:
+    def __init__(self, records: list[Record]) -> None:
         self.records = records
-        self.old = old
 
     def answer(self, since: str) -> bytes:
         """From the records of that second on, even if that is in the middle of a line."""
@@ -30,10 +29,8 @@ class Node:
         at_start = True
         for time, text in self.records:
             if time[:19] >= since[:19].encode():
-                told += (time + b" " if at_start or self.old else b"") + text
-                at_start = text.endswith(b"\n")
-            elif not self.old:
-                at_start = text.endswith(b"\n")
+                told += (time + b" " if at_start else b"") + text
+            at_start = text.endswith(b"\n")
         return told
 
 
@@ -75,11 +72,10 @@ def read(node: Node, chance: random.Random, *, cuts: int) -> bytes:
     return got + reader.finish()
 
 
-@pytest.mark.parametrize("old", [True, False])
 @pytest.mark.parametrize("seed", range(100))
-def test_a_log_read_in_pieces_is_what_was_written(seed: int, old: bool) -> None:
+def test_a_log_read_in_pieces_is_what_was_written(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 -- no secret
-    node = Node(records(chance), old=old)
+    node = Node(records(chance))
     assert read(node, chance, cuts=8) == b"".join(text for _, text in node.records)
 
 
@@ -111,7 +107,7 @@ def test_a_line_that_was_rotated_away_unfinished_is_ended() -> None:
 
 def test_clocks_may_be_set_back() -> None:
     times = [stamp(10**11), stamp(50 * 10**9), stamp(51 * 10**9), stamp(52 * 10**9)]
-    node = Node([(time, b"%d\n" % n) for n, time in enumerate(times)], old=False)
+    node = Node([(time, b"%d\n" % n) for n, time in enumerate(times)])
     reader = Reader(LogCursor())
     first = reader.feed(node.answer("")[:70])  # up to the first after the step
     again = Reader(LogCursor.parse(str(reader.cursor)))
@@ -126,7 +122,7 @@ def test_times_that_the_program_printed_are_its_own() -> None:
 def test_nothing_of_an_answer_that_is_refused_is_output() -> None:
     """Not even the unfinished line at its end."""
 
-    def refuse(first: bytes) -> bytes:
+    def refuse(first: bytes) -> None:
         raise LookupError(first)
 
     reader = Reader(LogCursor())
@@ -141,7 +137,7 @@ def test_nothing_of_an_answer_that_is_refused_is_output() -> None:
 
 
 def test_an_answer_that_contains_the_position_needs_no_check() -> None:
-    def refuse(first: bytes) -> bytes:
+    def refuse(first: bytes) -> None:
         raise LookupError(first)
 
     reader = Reader(LogCursor())
@@ -151,11 +147,21 @@ def test_an_answer_that_contains_the_position_needs_no_check() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"no newline", b"whole\n"])
-def test_troubles_of_the_node_are_no_output(text: bytes) -> None:
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        b'rpc error: code = NotFound desc = "4c36": not found',
+        b"failed to create fsnotify watcher: too many open files",
+    ],
+    ids=["removed", "nobody may follow"],
+)
+def test_troubles_of_the_node_are_no_output(text: bytes, trouble: bytes) -> None:
     reader = Reader(LogCursor())
     got = reader.feed(stamp(1) + b" first\n" + (stamp(2) + b" " + text if text else b""))
-    got += reader.feed(b'rpc error: code = NotFound desc = "4c36": not found')
-    assert got + reader.finish() == b"first\n" + text
+    got += reader.feed(trouble)
+    assert got + reader.end() == b"first\n" + text
+    assert reader.has_message
+    assert reader.is_removed is trouble.startswith(b"rpc")
 
 
 def test_a_long_line_without_end_is_told_as_it_comes() -> None:

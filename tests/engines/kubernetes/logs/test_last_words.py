@@ -14,9 +14,7 @@ LATER = "2026-01-01T00:01:00Z"
 
 
 @pytest.fixture
-def nodes(monkeypatch: pytest.MonkeyPatch) -> Nodes:
-    """Where the very last look at a log is far away."""
-    monkeypatch.setattr(follower, "SETTLING_SECONDS", 60.0)
+def nodes() -> Nodes:
     nodes = Nodes()
     nodes.slow.set()
     return nodes
@@ -42,21 +40,22 @@ class Reading:
         return not piece.data and not piece.awaited
 
 
-def test_a_log_is_waited_for_until_the_last_look_after_the_end(nodes: Nodes) -> None:
-    """A node may still write output to its file when it already reports the end."""
+def test_a_log_is_waited_for_until_an_answer_after_the_end(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the node is asked for it again in a minute."""
+    monkeypatch.setattr(follower, "PAUSE_SECONDS", (60.0, 60.0))
     streams = streams_of(nodes)
     uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
-    assert reading.piece().awaited, "it runs"
+    nodes.until_followed()
     nodes.log = LINE + LINE.replace(b"hello\n", b"no newline")
+    nodes.end()
+    wait_for(lambda: not streams._serving)
+    assert reading.piece().awaited, "it still runs, as far as the API knows"
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
-    nodes.answers[-1].shutdown()
-    wait_for(lambda: reading.piece() and len(nodes.asked) > 1)
-    assert reading.piece().awaited
-    follower.SETTLING_SECONDS = 0.0
-    streams._followers[uid]["up-0", 0].retry()
     wait_for(lambda: reading.piece().ended)
     assert reading.text == b"hello\nno newline"
 
@@ -83,6 +82,7 @@ def test_a_node_that_reports_an_end_is_asked_again_at_once(
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
+    nodes.until_followed()
     nodes.away = {"up"}
     nodes.answers[-1].shutdown()
     wait_for(lambda: reading.piece().late and streams._silent_nodes.has_failed("up"))
@@ -102,5 +102,5 @@ def test_the_watch_hears_when_a_log_may_be_here(nodes: Nodes) -> None:
     wait_for(lambda: reading.piece() and reading.text)
     assert heard == []
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
-    nodes.answers[-1].shutdown()
+    nodes.end()
     wait_for(lambda: heard)

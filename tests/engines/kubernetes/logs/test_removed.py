@@ -18,7 +18,7 @@ def patient(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> Reading:
     monkeypatch.setattr(source, "CATCH_UP_SECONDS", 1000.0)
     reading.nodes.log = line(1, b"one")
     reading.hears()
-    reading.until(0, b"one\n")
+    reading.until_followed(0, b"one\n")
     return reading
 
 
@@ -100,6 +100,6 @@ def test_a_stream_that_waits_is_given_up_when_nobody_wants_it(patient: Reading) 
     asks(patient)
     (one,) = patient.streams._all()
     with patient.streams._lock:
-        one.forget()
+        one.stop()
     wait_for(lambda: not patient.streams._serving)
     assert patient.texts == {0: b"one\n"}

@@ -7,10 +7,9 @@ import pytest
 from engines.kubernetes.logs import buffer
 from engines.kubernetes.logs.cursor import LogCursor
 from engines.kubernetes.logs.reader import ROTATED, Reader
-from engines.kubernetes.logs.source import LATE_START
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log
-from tests.engines.kubernetes.logs.nodes import AT, Nodes, ago, read, stamp, streams_of
+from tests.engines.kubernetes.logs.nodes import AT, Nodes, ago, read, streams_of
 from tests.waiting import wait_for
 
 
@@ -34,36 +33,47 @@ def collected(
     return told
 
 
-def test_a_log_that_begins_late_says_that_its_head_may_be_missing() -> None:
-    nodes = Nodes()
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_a_log_that_was_first_read_late_says_that_its_head_may_be_missing(
+    is_silent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if it was empty then: so is a file that was just begun."""
+    monkeypatch.setattr("engines.kubernetes.logs.follower.ROTATION_SECONDS", 5.0)
+    nodes = Nodes(started=ago(31))
     uid = uuid4()
-    nodes.log = line(31, b"step 900,001")
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
-    told = collected(streams, uid, {}, until=b"step")
-    assert told == LATE_START % 31 + b"step 900,001\n"
+    cursors: dict[Log, str] = {}
+    if is_silent:
+        nodes.log = b""
+        read(streams, uid, cursors)
+        nodes.until_followed()
+    nodes.log = line(1, b"one")
+    for answer in nodes.answers:
+        answer.shutdown()
+    assert collected(streams, uid, cursors, until=b"one\n") == ROTATED + b"one\n"
 
 
-def test_a_log_that_begins_early_says_nothing_when_read_late() -> None:
-    nodes = Nodes()
-    uid = uuid4()
-    nodes.log = line(4, b"one") + line(50, b"two")
-    streams = streams_of(nodes)
-    streams.on_change(uid, nodes.snapshot("up", 1))
-    assert collected(streams, uid, {}, until=b"two") == b"one\ntwo\n"
-
-
-def test_a_log_read_from_the_start_says_nothing_when_it_begins_late() -> None:
+def test_a_log_read_from_the_start_says_nothing_when_it_begins_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.follower.ROTATION_SECONDS", 5.0)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.PAUSE_SECONDS", (0.05, 0.1))
     nodes = Nodes(started=ago(1))
+    nodes.log = b""
     uid = uuid4()
-    nodes.log = b"%s loaded\n" % stamp(nodes.started, 30)
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
+    read(streams, uid, {})
+    nodes.until_followed()
+    nodes.started = ago(60)
+    nodes.snapshot("up", 1)
+    nodes.log = line(1, b"loaded")
+    nodes.answers[-1].shutdown()
     assert collected(streams, uid, {}, until=b"loaded") == b"loaded\n"
 
 
 def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
     nodes = Nodes()
     uid = uuid4()
     nodes.log = line(1, b"one")
@@ -71,9 +81,10 @@ def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPat
     cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     told = collected(streams, uid, cursors, until=b"one\n")
+    nodes.until_followed()
     nodes.log = b""  # the rest of it is in files that were rotated away
     streams.on_change(uid, nodes.snapshot("up", 1, ended="2026-01-01T00:00:40Z"))
-    nodes.answers[0].shutdown()
+    nodes.end()
     told += collected(streams, uid, cursors)
     assert told == b"one\n" + ROTATED
     again = streams_of(nodes)
@@ -82,7 +93,6 @@ def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_tail_that_is_still_there_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
     nodes = Nodes()
     uid = uuid4()
     nodes.log = line(1, b"one") + line(2, b"the end")[:-1]
@@ -104,8 +114,9 @@ def test_a_message_of_the_node_instead_of_the_log_is_no_gap() -> None:
     reader.feed(line(1, b"one"))
     reader.connect()
     reader.feed(b"unable to retrieve container logs for containerd://4c36")
-    assert reader.finish() == b""
+    assert reader.end() == b""
     assert reader.has_message
+    assert reader.give_up(has_all=True) == b""
 
 
 @pytest.mark.parametrize("is_cut", [True, False])
@@ -113,7 +124,6 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
     is_cut: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody knows what the node had not sent yet, also where the answer came to an end."""
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
     nodes = Nodes()
     uid = uuid4()
     nodes.log = line(1, b"one")
@@ -121,6 +131,7 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
     cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     told = collected(streams, uid, cursors, until=b"one\n")
+    nodes.until_followed()
     nodes.log = line(2, b"two")
     if is_cut:
         (follower,) = streams._all()
@@ -132,36 +143,15 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
     assert told == b"one\n" + ROTATED + b"two\n"
 
 
-def test_a_burst_is_read_before_anybody_takes_it() -> None:
-    nodes = Nodes()
-    uid = uuid4()
-    nodes.log = line(1, b"x" * 100) * 80_000
-    assert len(nodes.log) > 10 * buffer.OWN_BYTES
-    streams = streams_of(nodes)
-    cursors = dict[Log, str]()
-    streams.on_change(uid, nodes.snapshot("up", 1))
-    read(streams, uid, cursors)
-    wait_for(lambda: nodes.answers and nodes.answers[0].sent == len(nodes.log))
-    streams._close()
-    assert streams._shared.size == 0
-
-
-def test_logs_that_nobody_takes_hold_no_more_than_all_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffer, "SHARED_BYTES", 2 * 1024**2)
+def test_a_log_that_nobody_takes_is_read_a_little_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffer, "MOST_BYTES", 128 * 1024)
     nodes = Nodes()
     uid = uuid4()
     nodes.log = line(1, b"x" * 100) * 40_000
     streams = streams_of(nodes)
-    cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 3))
-    read(streams, uid, cursors)
-    most = 2 * 1024**2 + 3 * (buffer.OWN_BYTES + 64 * 1024)
-
-    def is_still() -> bool:
-        return all(one._buffer.is_full for one in streams._all()) and len(nodes.answers) == 3
-
-    wait_for(is_still)
-    assert streams._shared.size <= most
+    read(streams, uid, {})
+    wait_for(lambda: all(one._buffer.is_full for one in streams._all()))
+    assert all(answer.sent < 512 * 1024 for answer in nodes.answers)
     streams._close()
     wait_for(lambda: not streams._serving)
-    assert streams._shared.size == 0

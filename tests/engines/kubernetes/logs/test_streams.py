@@ -1,12 +1,14 @@
 """Who gets a stream, and what is said of a node that gives none. No cluster."""
 
+from collections.abc import Mapping
 from uuid import UUID, uuid4
 
 import pytest
 
+from engines.kubernetes.logs.reader import ROTATED
 from engines.kubernetes.logs.streams import MOST_OPENING
 from engines.logs import Log
-from tests.engines.kubernetes.logs.nodes import AT, LINE, Nodes, read, streams_of
+from tests.engines.kubernetes.logs.nodes import AT, LINE, Answer, Nodes, read, streams_of
 from tests.waiting import wait_for
 
 
@@ -77,15 +79,15 @@ def test_a_node_that_gave_no_logs_is_asked_again_by_one(
     assert not streams.news(), "nothing is new but that it still gives none"
 
 
-def test_quiet_logs_are_not_asked_for_again(nodes: Nodes) -> None:
+def test_quiet_logs_are_read_and_then_followed_by_one_stream_each(nodes: Nodes) -> None:
     streams = streams_of(nodes)
     uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 5))
     assert streams.news() == {uid}
     cursors: dict[Log, str] = {}
     wait_for(lambda: read(streams, uid, cursors) and all(len(cursors[log]) for log in cursors))
-    wait_for(lambda: not streams.news())
-    assert len(nodes.asked) == 5
+    wait_for(lambda: not streams.news() and len(nodes.asked) == 10)
+    assert sum(answer.follows for answer in nodes.answers) == 5
 
 
 def test_pods_take_turns_where_there_are_too_few_streams_of_logs(
@@ -131,12 +133,19 @@ def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.Monk
     wait_for(lambda: not streams.logs(uid, 1))
 
 
-def test_a_log_that_is_silent_after_much_output_is_requested_twice_more(
-    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its node may have begun another file."""
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_BYTES", 6)
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", (0.05, 0.1))
+class Printing(Nodes):
+    """The program prints a line between two requests for its log."""
+
+    def follow(self, path: str, query: Mapping[str, object], *, silence: float) -> Answer:
+        count = len(self.asked) + 1
+        self.log = b"".join(LINE.replace(b"0Z", b"%dZ" % number) for number in range(count))
+        return super().follow(path, query, silence=silence)
+
+
+def test_an_answer_that_falls_behind_is_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node may leave out a file, which only the next answer shows."""
+    monkeypatch.setattr("engines.kubernetes.logs.follower.ROTATION_SECONDS", 0.0)
+    nodes = Printing()
     streams = streams_of(nodes)
     uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
@@ -146,38 +155,8 @@ def test_a_log_that_is_silent_after_much_output_is_requested_twice_more(
     def is_asked_again() -> bool:
         nonlocal text
         text += b"".join(piece.data for piece in read(streams, uid, cursors))
-        return len(nodes.asked) > 2
+        return text.count(b"hello\n") > 5
 
     wait_for(is_asked_again)
-    assert text == b"hello\n"
-    (follower,) = streams._all()
-    assert follower._received == 0, "it is left alone until more comes"
-    streams._close()
-
-
-def test_a_log_that_waited_long_for_room_is_requested_again(
-    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", (0.0, 0.0))
-    monkeypatch.setattr("engines.kubernetes.logs.buffer.OWN_BYTES", 1)
-    monkeypatch.setattr("engines.kubernetes.logs.buffer.SHARED_BYTES", 1)
-    nodes.log = LINE + LINE.replace(b"0Z", b"1Z").replace(b"hello", b"again")
-    nodes.block = len(LINE)
-    streams = streams_of(nodes)
-    uid = uuid4()
-    streams.on_change(uid, nodes.snapshot("up", 1))
-    cursors: dict[Log, str] = {}
-    read(streams, uid, cursors)
-    (follower,) = streams._all()
-    wait_for(lambda: follower._buffer.is_full)
-    text = b""
-
-    def has_all() -> bool:
-        nonlocal text
-        text += b"".join(piece.data for piece in read(streams, uid, cursors))
-        return text.endswith(b"again\n")
-
-    wait_for(has_all)
-    assert text == b"hello\nagain\n"
-    assert len(nodes.asked) > 1
+    assert text == ROTATED + b"hello\n" * text.count(b"hello\n")
     streams._close()
