@@ -1,8 +1,8 @@
 """Follow the log of one start of a container, and buffer its output until it is stored.
 
-A kubelet reads the newest file of a log. It goes on with the next file when it rotates the log, but
-only once it has sent all of the file that it began with; and if it is behind by a whole file, it
-leaves that out, and tells nobody. So a log is first read to its end, and then followed; and an
+A kubelet reads the newest file of a log. It continues with the next file when it rotates the log,
+but only once it has sent all of the file that it began with; and if it is behind by a whole file,
+it leaves that out, and tells nobody. So a log is first read to its end, and then followed; and an
 answer that falls behind is requested again, which shows whether output is missing.
 """
 
@@ -55,12 +55,12 @@ class Follower:
     is_previous: bool = False  # has the next start begun?
     is_being_deleted: bool = False  # is its pod being deleted?
     deleted_at: float = 0.0  # when its pod was deleted, on the monotonic clock; 0 before
+    served_at: float = 0.0  # when it last got a stream
     opened_at: float = field(default=0.0, init=False)  # when its node answered; 0 before
     _due_at: float = field(default=0.0, init=False)  # when it needs a stream again
     _failures: int = field(default=0, init=False)  # streams in a row that brought nothing
     _response: BaseHTTPResponse | None = field(default=None, init=False)
     _is_cut: bool = field(default=False, init=False)  # shall another stream continue at once?
-    _is_caught_up: bool = field(default=False, init=False)  # was it read to its present end?
     _shortest_delay: float = field(default=inf, init=False)  # of a line, in seconds, by two clocks
     _empty_at: float = field(default=0.0, init=False)  # when it had no output yet (Unix time)
     _has_all: bool = field(default=False, init=False)  # read to an end, and nothing came since
@@ -80,9 +80,9 @@ class Follower:
         return str(self.pod["spec"].get("nodeName", ""))
 
     @property
-    def is_ending(self) -> bool:
-        """Whether output may be lost unless it is read soon."""
-        return self.is_being_deleted or self.is_over
+    def urgency(self) -> tuple[bool, float]:
+        """Whether output may be lost unless it is read soon, and how long it has waited."""
+        return self.is_being_deleted or self.is_over, -self.served_at
 
     @property
     def is_unread(self) -> bool:
@@ -146,27 +146,18 @@ class Follower:
         self.lock.notify_all()
 
     def serve(self, api: Api, tell: Callable[[], None]) -> None:
-        """Read the log to its present end, or follow it until its container ends; ``tell`` that
+        """Read the log to its present end, and follow it until its container ends; ``tell`` that
         there is new output, or no more. ``EngineUnavailable`` if the node did not answer at all."""
         with self.lock:
             if self._is_complete:
                 return
             was_over = self.is_over
-            follows = self._is_caught_up and not was_over
-            self._is_caught_up = False
             self._is_cut = False
-            source = LogSource(
-                api, self.pod, self.container, self.log.start, is_previous=self.is_previous
-            )
         before = str(self._reader.cursor)
         try:
-            since = self._reader.cursor.since
-            with source.open(follows=follows, since=since) as response:
-                self._begin(source, response)
-                tell()  # its node answers
-                self._receive(response, tell, follows=follows)
-            if not self._is_cut:
-                self._end(follows=follows, was_over=was_over)
+            is_at_end = self._read_answer(api, tell, follows=False)
+            if is_at_end and not self.is_over:
+                self._read_answer(api, tell, follows=True)
         except Superseded:
             with self.lock:
                 self.is_previous = True
@@ -195,13 +186,38 @@ class Follower:
                 self._response = None
         tell()
 
+    def _read_answer(self, api: Api, tell: Callable[[], None], *, follows: bool) -> bool:
+        """Read an answer that ``follows`` the log, or ends at its present end. ``True`` if it came
+        to its end, and the container had not ended before."""
+        with self.lock:
+            was_over = self.is_over
+            source = LogSource(
+                api, self.pod, self.container, self.log.start, is_previous=self.is_previous
+            )
+        with source.open(follows=follows, since=self._reader.cursor.since) as response:
+            self._begin(source, response)
+            tell()  # its node answers
+            self._receive(response, tell, follows=follows)
+        if self._is_cut:
+            return False
+        if rest := self._reader.end():
+            self._put(rest)
+        self._record_end(follows=follows, was_over=was_over)
+        if self._reader.has_message:
+            if was_over and self._failures >= MOST_MESSAGES:
+                self._complete(self._reader.give_up(has_all=self._has_all))
+            return False
+        if was_over:
+            self._complete(self._reader.finish())
+        return not was_over
+
     def _begin(self, source: LogSource, response: BaseHTTPResponse) -> None:
         """Start reading: the node answers."""
         source.refresh()
         with self.lock:
             self.pod = source.pod
             self._response = response
-            self.opened_at = time.monotonic()
+            self.opened_at = self.opened_at or time.monotonic()
             self.late = ""
             self._raise_if_cut()
         is_first_read = not self._reader.cursor.stamp
@@ -249,28 +265,17 @@ class Follower:
         self._shortest_delay = inf if is_behind else min(self._shortest_delay, delay)
         return is_behind
 
-    def _end(self, *, follows: bool, was_over: bool) -> None:
-        """Take the end of an answer, before which the container was over or not."""
+    def _record_end(self, *, follows: bool, was_over: bool) -> None:
+        """Record what the end of an answer says of the log."""
         reader = self._reader
-        if rest := reader.end():
-            self._put(rest)
+        # A node that removed the container says so instead of sending its log, or after it: then
+        # what was read so far was all.
+        is_end = reader.is_removed or ((follows or was_over) and not reader.has_message)
+        has_log = bool(reader.cursor.stamp) or not reader.has_message
         with self.lock:
-            # A node that removed the container says so instead of sending its log, or after it:
-            # then what was read so far was all.
-            is_end = reader.is_removed or ((follows or was_over) and not reader.has_message)
-            has_log = bool(reader.cursor.stamp) or not reader.has_message
             self._has_all |= is_end and has_log and not reader.is_seeking
             if not (reader.has_gap or reader.has_message):
                 self._empty_at = time.time()
-        if reader.has_message:
-            if was_over and self._failures >= MOST_MESSAGES:
-                self._complete(reader.give_up(has_all=self._has_all))
-        elif was_over:
-            self._complete(reader.finish())
-        elif not follows:
-            with self.lock:
-                self._is_caught_up = True
-                self._is_cut = True  # follow it from here
 
     def _put(self, text: bytes) -> None:
         with self.lock:

@@ -37,8 +37,7 @@ class LogStreams:
     """Schedules the streams. ``on_change`` gets the state of a workload's pods, ``read`` returns
     their output, and ``on_end`` is called when the log of an ended container may be complete.
 
-    One lock guards this object and all followers. A follower is only changed by its methods; who
-    has a stream, and had one when, is kept here.
+    One lock guards this object and all followers.
     """
 
     def __init__(
@@ -50,7 +49,6 @@ class LogStreams:
         self._lock = Condition(RLock())
         self._followers: dict[UUID, dict[Key, Follower]] = {}
         self._serving: set[Follower] = set()
-        self._served_at: dict[Key, float] = {}  # when each last got a stream
         self._news: set[UUID] = set()
         self._silent_nodes = SilentNodes()
         self._closing: Timer | None = None
@@ -120,7 +118,6 @@ class LogStreams:
             for follower in self._all():
                 follower.stop()
             self._followers.clear()
-            self._served_at.clear()
             self._queue.clear()
             self._news.clear()
 
@@ -164,7 +161,7 @@ class LogStreams:
     def _start(self) -> None:
         """Start streams for the most urgent logs, as far as there are free ones."""
         while len(self._serving) < self._limit and (chosen := self._next()):
-            self._served_at[chosen.key] = time.monotonic()
+            chosen.served_at = time.monotonic()
             self._serving.add(chosen)
             name = f"log {chosen.pod['metadata']['name']}"
             Thread(target=self._serve, args=(chosen,), name=name, daemon=True).start()
@@ -188,10 +185,7 @@ class LogStreams:
             if follower.deleted_at and time.monotonic() - follower.deleted_at > FORGET_SECONDS:
                 self._drop(follower)
         self._queue = [follower for follower in self._all() if self._is_ready(follower)]
-        self._queue.sort(key=self._urgency)
-
-    def _urgency(self, follower: Follower) -> tuple[bool, float]:
-        return follower.is_ending, -self._served_at.get(follower.key, 0.0)
+        self._queue.sort(key=attrgetter("urgency"))
 
     def _is_ready(self, follower: Follower) -> bool:
         return (
@@ -244,7 +238,6 @@ class LogStreams:
 
     def _drop(self, follower: Follower) -> None:
         follower.stop()
-        self._served_at.pop(follower.key, None)
         followers = self._followers.get(follower.workload_id, {})
         followers.pop(follower.key, None)
         if not followers:

@@ -51,7 +51,7 @@ class Kubelet:
         return START.timestamp() + self.now
 
     def monotonic(self) -> float:
-        return self.now
+        return 1.0 + self.now
 
     def end(self) -> None:
         """End the program."""
@@ -121,6 +121,9 @@ class Sent:
     def __exit__(self, *_: object) -> None:
         if self in self.kubelet.watching:
             self.kubelet.watching.remove(self)
+
+    def shutdown(self) -> None:
+        """Whoever reads asks for no more."""
 
     def stream(self, _size: int) -> Iterator[bytes]:
         if self.file is None:

@@ -87,7 +87,7 @@ def test_more_pods_than_streams_take_turns(
 
     keeper.until(is_done)
     assert keeper.texts() == {(0, rank): counted(rank) for rank in range(3)}
-    assert most == 1
+    assert most <= 1
 
 
 def test_each_restart_has_its_own_output(rig: KubernetesRig) -> None:
