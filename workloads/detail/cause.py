@@ -113,7 +113,7 @@ def read_last_lines(workload: Workload, rank: int) -> list[FailureLine]:
     streams = [
         stream
         for stream in logs.streams(workload.pk)
-        if stream.rank == rank and stream.run == workload.run
+        if stream.rank == rank and stream.run == workload.run and logs.size(stream)
     ]
     if not streams:
         text = decisive.get("text", "")

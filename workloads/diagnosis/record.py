@@ -19,6 +19,7 @@ from workloads.models import Rank, Workload
 
 TAIL_LINES = 400
 TAIL_BYTES = 48 * 1024
+LATEST_STARTS = 2  # starts of a rank whose output is examined
 MOST_RANKS = 8  # ranks examined, those that failed first
 LONGEST_TEXT = 500
 
@@ -93,17 +94,18 @@ def _diagnose_rank(workload: Workload, rank: Rank, earliest: datetime | None) ->
 
 
 def _diagnose_log(workload: Workload, rank: Rank) -> Diagnosis | None:
+    """Return the diagnosis from the rank's last output, or from that of the start before. At the
+    backoff limit, operators start a rank again and remove it at once."""
     streams = [s for s in logs.streams(workload.pk) if s.rank == rank.rank]
     streams = [stream for stream in streams if stream.run == workload.run]
-    if not streams:
-        return None
-    offsets, lines = _last_lines(streams[-1])
-    decisive = find_match(lines)
-    if decisive is None:
-        return None
-    text = lines[decisive.number].strip()[:LONGEST_TEXT]
-    line = DecisiveLine(rank.rank, streams[-1].attempt, offsets[decisive.number], text)
-    return Diagnosis(decisive.failure, line)
+    for stream in streams[: -LATEST_STARTS - 1 : -1]:
+        offsets, lines = _last_lines(stream)
+        decisive = find_match(lines)
+        if decisive is not None:
+            text = lines[decisive.number].strip()[:LONGEST_TEXT]
+            line = DecisiveLine(rank.rank, stream.attempt, offsets[decisive.number], text)
+            return Diagnosis(decisive.failure, line)
+    return None
 
 
 def _last_lines(stream: logs.Stream) -> tuple[list[int], list[str]]:

@@ -35,6 +35,24 @@ def test_a_namespace_deleted_under_its_workloads_is_told_and_made_again(site: Si
     assert not site.cluster.jobs(lost)
 
 
+def test_a_backoff_limit_that_nobody_saw_leaves_the_exit_code_as_the_cause(site: Site) -> None:
+    """The operator removes the pods, and another worker finds the job without them."""
+    failing = site.submit("failing", "echo I fail; sleep 1; exit 5", backoffLimit=3)
+
+    def has_failed_once() -> bool:
+        return any(rank["exitCode"] == 5 for rank in site.rest.pods(failing))
+
+    wait_for(has_failed_once, 60, "the first failure", every=0.1)
+    site.proxy.hold()
+    wait_for(lambda: not site.cluster.pods(failing), 90, "its operator to give up", every=0.2)
+    site.trainyard.kill("worker")
+    site.proxy.heal()
+    site.ends_once(failing, "Failed")
+    assert "(rank 0) exited with code 5. Job failing" in site.rest.events(failing)[-1]["message"]
+    assert 5 in {rank["exitCode"] for rank in site.rest.pods(failing)}
+    assert "I fail" in site.rest.log(failing, 0)
+
+
 def test_a_node_that_falls_silent_is_told_and_comes_back(site: Site) -> None:
     """Silent for longer than the 40 s after which Kubernetes calls a node not ready."""
     steady = site.running("steady", ENDLESS)

@@ -54,6 +54,13 @@ def test_a_failed_workload_opens_on_its_cause(client: Client, failed: Workload) 
     assert advice(Reason.RANK_FAILED).split(",")[0] in shown
 
 
+def test_the_last_lines_are_those_of_the_last_start_that_printed_any(
+    client: Client, failed: Workload
+) -> None:
+    logs.append(logs.Stream(failed.pk, 1, 1, 1), b"")
+    assert "line 31" in page(client, failed)
+
+
 def test_the_page_of_a_lost_workload_blames_no_rank(client: Client, failed: Workload) -> None:
     failed.ranks.update(reason=Reason.LOST, exit_code=None, started_at=timezone.now())
     Workload.objects.update(reason=Reason.LOST)

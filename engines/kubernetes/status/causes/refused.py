@@ -109,7 +109,13 @@ NO_POD_YET = Cause(
     "Waiting for the cluster to create the pod",
     "If this persists, its controllers are not running: ask the cluster's administrator.",
 )
-POD_GONE = replace(NO_POD_YET, title="Its pod is gone; waiting for the cluster to create a new one")
+#: No fault of the cluster: between two pods of a Job it waits for the end of the first, and pauses.
+POD_GONE = Cause(
+    CauseKind.OTHER,
+    "Its pod is gone; waiting for the cluster to create a new one",
+    "The cluster pauses for 10 seconds first, and for longer after repeated failures. If no pod "
+    "comes for minutes, its controllers are not running: ask the cluster's administrator.",
+)
 
 
 def no_pods_cause(*, plain: bool, again: bool) -> Cause:

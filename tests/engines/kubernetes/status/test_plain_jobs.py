@@ -12,6 +12,7 @@ from engines.kubernetes.manifests.refused_fields import spec_field
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
 from spec.phases import Phase, RankPhase, Reason
+from spec.problems.causes import CauseKind
 from spec.workload import Role
 
 AT = "2026-01-01T00:00:00Z"
@@ -130,6 +131,8 @@ def test_a_try_that_was_evicted_does_not_count() -> None:
     observation = seen(job(backoffLimit=1), failed, evicted)
     assert (observation.phase, observation.attempt) == (Phase.PENDING, 1)
     assert observation.message == "worker-0 (rank 0) was evicted: Eviction API: evicting."
+    assert observation.cause
+    assert observation.cause.kind is CauseKind.OTHER, "the cluster works as it should"
 
 
 def test_without_a_pod_nobody_is_told_of_an_operator() -> None:
