@@ -23,8 +23,10 @@ class GangView:
 
     @classmethod
     def from_pods(cls, pods: Iterable[PodView], *, size: int, retries: bool = False) -> "GangView":
-        present = (pod for pod in pods if not (pod.is_being_deleted or pod.removed_at))
-        return cls(tuple(present), size, retries)
+        pods = (pod for pod in pods if not pod.is_being_deleted)
+        return cls(
+            tuple(pod for pod in pods if pod.is_running or not pod.removed_at), size, retries
+        )
 
     @property
     def missing(self) -> int:

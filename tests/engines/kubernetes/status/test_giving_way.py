@@ -64,14 +64,15 @@ def test_a_gang_that_is_preempted_says_by_whom_and_comes_back(rig: KubernetesRig
     heard: list[ClusterEvent] = []
     with closing(rig.engine.watch()) as watch:
 
-        def until(phase: Phase, reason: Reason) -> Observation:
+        def until(phase: Phase, reason: Reason, words: str = "") -> Observation:
             found: list[Observation] = []
 
             def ask() -> bool:
                 seen = next(watch)
                 heard.extend(rig.engine.events())
                 if seen and seen.workload_id == low.handle.workload_id:
-                    found[:] = [seen] if (seen.phase, seen.reason) == (phase, reason) else []
+                    is_right = (seen.phase, seen.reason) == (phase, reason)
+                    found[:] = [seen] if is_right and words in seen.message else []
                 return bool(found)
 
             wait_for(ask, 90, f"{phase} {reason}", every=0)
@@ -80,7 +81,8 @@ def test_a_gang_that_is_preempted_says_by_whom_and_comes_back(rig: KubernetesRig
         rig.submit(low)
         until(Phase.RUNNING, Reason.NONE)
         rig.submit(high)
-        seen = until(Phase.PENDING, Reason.PREEMPTED)
+        # The scheduler marks and deletes the pod first, and says by whom in an event.
+        seen = until(Phase.PENDING, Reason.PREEMPTED, "was preempted by ")
         rig.engine.delete(high.handle)
         until(Phase.RUNNING, Reason.NONE)
     assert seen.message.startswith("worker-0 (rank 0) was preempted by ")
