@@ -24,10 +24,11 @@ def test_a_pod_deleted_under_a_running_job_is_told(site: Site) -> None:
 
 
 def test_a_namespace_deleted_under_its_workloads_is_told_and_made_again(site: Site) -> None:
-    lost = site.running("lost", ENDLESS, backoffLimit=3)  # or its operator calls it failed first
+    lost = site.running("lost", ENDLESS)
     site.cluster.api.delete(f"/api/v1/namespaces/{NAMESPACE}")
     assert site.rest.wait(lost, *ENDS, timeout=ENDED) == "Failed"
     assert f"namespace {NAMESPACE} was deleted" in site.rest.events(lost)[-1]["message"]
+    assert {rank["exitCode"] for rank in site.rest.pods(lost)} == {None}
     site.never_went_back(lost)
     fresh = site.submit("fresh", COUNT)
     site.ends_once(fresh, "Completed")
