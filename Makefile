@@ -56,7 +56,7 @@ bench: install-dev ## Measure against peers and print a table (B=table: one of t
 bench-api: install-dev ## Measure REST on a PostgreSQL of its own (B=submitting: a part)
 	$(BIN)/python -m bench.api $(B)
 
-bench-kubernetes: install-dev ## Measure on a cluster (B=submitting, watching or verdicts, KUBECONFIG=)
+bench-kubernetes: install-dev ## Measure on a cluster of the tests' testbed (B=submitting, watching or verdicts, KUBECONFIG=)
 	$(CHOSEN_CLUSTER) $(BIN)/python -m bench.kubernetes $(B)
 
 bench-slurm: install-dev ## Measure on a Slurm cluster (SLURM_TESTBED=, a program that starts one)

@@ -111,6 +111,7 @@ def run_setting(setting: Setting, chosen: Sequence[str]) -> int:
     try:
         kubernetes_testbed.build(setting.operators)
         with kubernetes_testbed.cluster(setting.port, setting.operators) as kubeconfig:
+            kubernetes_testbed.make_trainer_image(setting.port)
             os.environ |= kubernetes_testbed.environment(kubeconfig)
             return run_on(kubeconfig, setting.marks, chosen)
     except NoTestbed as error:

@@ -34,22 +34,21 @@ def build(operators: str) -> None:
 
 @contextmanager
 def cluster(port: int, operators: str) -> Iterator[Path]:
-    """Start the cluster of an API port with these operators and no others, with the image of
-    the trainer, and yield its kubeconfig.
+    """Start the cluster of an API port with these operators and no others, and yield its
+    kubeconfig.
 
     A cluster that runs already is used and left running. Raises ``NoTestbed``.
     """
-    was_up = _tool(port, "status", check=False).returncode == 0
+    was_up = run(port, "status", check=False).returncode == 0
     if not was_up:
         # What an earlier cluster left on disk would come back to life, workloads and all.
-        _tool(port, "down", "--wipe", check=False)
+        run(port, "down", "--wipe", check=False)
     try:
-        started = _tool(port, "up", "--with", operators)
-        _make_trainer_image(port)
+        started = run(port, "up", "--with", operators)
         yield Path(started.stdout.strip())
     finally:
         if not was_up:
-            _tool(port, "down", "--wipe", check=False)
+            run(port, "down", "--wipe", check=False)
 
 
 def environment(kubeconfig: Path) -> dict[str, str]:
@@ -63,7 +62,7 @@ def environment(kubeconfig: Path) -> dict[str, str]:
     }
 
 
-def _make_trainer_image(port: int) -> None:
+def make_trainer_image(port: int) -> None:
     """Make an image of this environment, with the trainer among its packages, by hard links."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     with tempfile.TemporaryDirectory(dir=ROOT / ".venv") as folder:
@@ -74,11 +73,11 @@ def _make_trainer_image(port: int) -> None:
         os.link(ROOT / ".venv" / "pyvenv.cfg", Path(folder, "pyvenv.cfg"))
         packages = Path(folder, "lib", version, "site-packages")
         shutil.copytree(ROOT / "trainer", packages / "trainer")
-        _tool(port, "image-python", TRAINER_IMAGE, "--venv", folder)
+        run(port, "image-python", TRAINER_IMAGE, "--venv", folder)
 
 
-def _tool(port: int, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a verb of the testbed for the cluster of a port."""
+def run(port: int, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run a verb of the testbed for the cluster of a port. Raises ``NoTestbed``."""
     environment = {**os.environ, "K8S_PORT": str(port)}
     command = [str(TOOL), *words]
     return _run(command, START_SECONDS, f"`k8s {words[0]}`", environment, check=check)
