@@ -10,7 +10,7 @@ import pytest
 
 from engines.base import ClusterEvent, Launch, Observation
 from engines.kubernetes.cluster import discovery
-from engines.kubernetes.jobs import JAX
+from engines.kubernetes.jobs import MPI
 from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.watch import reflector, watcher
 from engines.kubernetes.watch.watcher import GROUP
@@ -163,51 +163,52 @@ def test_the_reason_of_kai_for_a_gang_precedes_those_of_pods(
     assert seen.reason is Reason.WAITING_FOR_QUOTA
 
 
+@pytest.mark.kai  # there is no MPI operator beside it
 def test_a_kind_that_is_installed_later_is_watched(
     rig: KubernetesRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if rig.api.find(f"{CRDS}/jaxjobs.kubeflow.org"):
-        pytest.skip("The cluster has JAXJob already.")
+    if rig.api.find(f"{CRDS}/mpijobs.kubeflow.org"):
+        pytest.skip("The cluster has MPIJob already.")
     monkeypatch.setattr(reflector, "DISCOVER_SECONDS", 0.5)
     launched = rig.endless()
     rig.submit(launched)  # makes the namespace
     job = {
-        "apiVersion": JAX.api_version,
-        "kind": JAX.name,
+        "apiVersion": MPI.api_version,
+        "kind": MPI.name,
         "metadata": {"name": "late", "labels": {WORKLOAD: str(uuid4())}},
-        "spec": {JAX.replicas: {"Worker": {"replicas": 1}}},
+        "spec": {MPI.replicas: {"Worker": {"replicas": 1}}},
     }
     with closing(rig.engine.watch()) as watch:
         assert next(watch) or next(watch) is None
-        rig.api.create(CRDS, JAX_CRD)
+        rig.api.create(CRDS, MPI_CRD)
         try:
-            wait_for(lambda: JAX in discovery.existing_job_kinds(rig.api), 30, "the kind")
-            path = JAX.path(f"{PREFIX}team-a", "late")
+            wait_for(lambda: MPI in discovery.existing_job_kinds(rig.api), 30, "the kind")
+            path = MPI.path(f"{PREFIX}team-a", "late")
             rig.api.create(path.removesuffix("/late"), job)
             mine = replace(launched, handle=replace(launched.handle, workload_id=uid_of(job)))
             awaited(watch, mine, CauseKind.OPERATOR)
         finally:
-            rig.api.delete(f"{CRDS}/jaxjobs.kubeflow.org")
+            rig.api.delete(f"{CRDS}/mpijobs.kubeflow.org")
 
 
 def uid_of(job: dict[str, Any]) -> UUID:
     return UUID(job["metadata"]["labels"][WORKLOAD])
 
 
-JAX_CRD = {
+MPI_CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {
-        "name": "jaxjobs.kubeflow.org",
+        "name": "mpijobs.kubeflow.org",
         "annotations": {"api-approved.kubernetes.io": "unapproved, a test"},
     },
     "spec": {
-        "group": JAX.group,
-        "names": {"kind": JAX.name, "plural": JAX.plural, "singular": "jaxjob"},
+        "group": MPI.group,
+        "names": {"kind": MPI.name, "plural": MPI.plural, "singular": "mpijob"},
         "scope": "Namespaced",
         "versions": [
             {
-                "name": JAX.version,
+                "name": MPI.version,
                 "served": True,
                 "storage": True,
                 "schema": {
