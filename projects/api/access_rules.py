@@ -102,10 +102,8 @@ class RefusedRule(Wire):
 
 
 class AccessRulesCreated(Wire):
-    succeeded: list[AccessRuleOut] = Field(
-        description="The IDs of the workloads for which it succeeded"
-    )
-    failed: list[RefusedRule] = Field(description="The workloads for which it failed, and why")
+    succeeded: list[AccessRuleOut] = Field(description="The rules that were created")
+    failed: list[RefusedRule] = Field(description="The rules that were refused, and why")
 
 
 class AccessRuleBatch(StrictBody):
@@ -127,8 +125,8 @@ class AccessRulesDeleted(Wire):
     id: str = Field(
         default_factory=correlation.current_request_id, description="The id of the request"
     )
-    succeeded: list[str] = Field(description="The IDs of the workloads for which it succeeded")
-    failed: list[RuleFailure] = Field(description="The workloads for which it failed, and why")
+    succeeded: list[str] = Field(description="The IDs of the rules for which it succeeded")
+    failed: list[RuleFailure] = Field(description="The rules for which it failed, and why")
 
 
 class RuleNarrowing(Filtered):

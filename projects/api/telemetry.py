@@ -33,7 +33,7 @@ GROUPS = ("ClusterId", "DepartmentId", "ProjectId")
 class OrgTelemetryQuery(Parameters):
     telemetry_type: str = Field(description=f"One of {', '.join(METRICS)}")
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
-    department_id: int | None = Field(default=None, description="Only assets of this department")
+    department_id: int | None = Field(default=None, description="Only those of this department")
     group_by: Names = Field(default=[], description=f"At most two of {', '.join(GROUPS)}")
 
     def check(self, groups: Iterable[str]) -> None:

@@ -150,6 +150,6 @@ def test_a_secret_that_no_key_reads_takes_no_page_down(
     for page in (reverse("webhook-list"), *pages, one):
         assert "chat" in client.get(page).text
     shown = client.get(pages[0]).text
-    for words in ("Its secret is lost", "Secret lost", "With a new secret"):
+    for words in ("Its secret is lost", "Secret lost", "Once the webhook is edited"):
         assert words in shown
-    assert "With a new secret" in client.get(one).text
+    assert "Once the webhook is edited" in client.get(one).text

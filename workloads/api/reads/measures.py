@@ -100,7 +100,7 @@ def pod_metrics(
 class WorkloadTelemetryQuery(Parameters):
     telemetry_type: str = Field(description="WORKLOADS_COUNT or GPU_ALLOCATION")
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
-    department_id: int | None = Field(default=None, description="Only assets of this department")
+    department_id: int | None = Field(default=None, description="Only workloads of this department")
     group_by: Names = Field(default=[], description=f"At most two of {', '.join(GROUPS)}")
     filter_by_phases: list[Phase] = Field(
         default=[], max_length=20, description="Only workloads in these phases"
