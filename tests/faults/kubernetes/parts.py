@@ -7,6 +7,7 @@ import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
@@ -48,14 +49,26 @@ def kubelet(cluster: RealCluster) -> psutil.Process:
 
 
 def part(cluster: RealCluster, program: str) -> psutil.Process:
-    """Return the process of another program of this cluster. The test is skipped if there is none
-    on this machine."""
-    folder = f"{cluster.kubeconfig.parent}/"  # the slash: another cluster's folder may begin alike
-    lines = {one: " ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])}
-    parts = [one for one, line in lines.items() if program in line and folder in line]
+    """Return the process of another program of this cluster, by a word of its command line. The
+    test is skipped if there is none on this machine."""
+    parts = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if program in " ".join(process.info["cmdline"] or ()) and _belongs_to(cluster, process)
+    ]
     if len(parts) != 1:
         pytest.skip(f"{program} is no process of this machine that may be stopped")
     return parts[0]
+
+
+def _belongs_to(cluster: RealCluster, process: psutil.Process) -> bool:
+    """Whether a process is the cluster's: it names the cluster's folder, or runs in a pod."""
+    # The slash, because the folder of another cluster may begin alike.
+    if f"{cluster.kubeconfig.parent}/" in " ".join(process.info["cmdline"]):
+        return True
+    port = urlsplit(cluster.api.address).port
+    groups = Path(f"/proc/{process.pid}/cgroup").read_text()
+    return f"/trainyard-k8s-{port}/" in groups
 
 
 def _listening(host: str, port: int, name: str) -> psutil.Process:

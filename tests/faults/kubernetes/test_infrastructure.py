@@ -18,7 +18,10 @@ def message(site: Site, workload: str) -> str:
 
 @pytest.mark.parametrize(
     ("program", "title"),
-    [("kube-scheduler", "The scheduler "), ("standins.operator", "The admission webhook ")],
+    [
+        ("kube-scheduler", "The scheduler "),
+        ("--pytorch-init-container-image", "The admission webhook "),  # the training operator
+    ],
 )
 def test_a_stopped_part_of_the_cluster_is_reported_within_half_a_minute(
     site: Site, program: str, title: str
