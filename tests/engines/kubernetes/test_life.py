@@ -34,7 +34,7 @@ def test_the_kubernetes_engine_offers_what_is_installed(rig: KubernetesRig) -> N
     assert offer.queues
     assert offer.framework(Framework.PYTORCH).version == "kubeflow.org/v1"
     assert offer.framework(Framework.MPI).version == "kubeflow.org/v2beta1"
-    assert "Install the Kubeflow training operator" in offer.framework(Framework.JAX).why
+    assert offer.framework(Framework.JAX).version == "kubeflow.org/v1"
     assert "default-scheduler" in offer.schedulers
 
 
@@ -52,6 +52,13 @@ def test_frameworks_besides_pytorch_run_to_their_end(
     launched = rig.submit(rig.shell(script, distributed_framework=framework))
     assert rig.over(launched).phase is Phase.COMPLETED
     assert log(rig, launched, 0) == "done\n"
+
+
+def test_a_gang_of_jax_runs_to_its_end(rig: KubernetesRig) -> None:
+    script = "echo $PROCESS_ID of $NUM_PROCESSES"
+    launched = rig.submit(rig.shell(script, distributed_framework=Framework.JAX, **ONLY))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert log(rig, launched, 1) == "1 of 2\n"
 
 
 def test_a_gang_that_fits_nowhere_says_why(rig: KubernetesRig) -> None:
