@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from engines.kubernetes.objects import NAMESPACES
-from tests.faults.kubernetes.kueue.queue import Queue, create_priorities
+from tests.engines.kubernetes.kueue.real_queue import Queue, create_priorities
 from tests.faults.kubernetes.site import NAMESPACE, Site
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from spec.phases import Phase
-from tests.faults.kubernetes.kueue.queue import Queue
+from tests.engines.kubernetes.kueue.real_queue import Queue
 from tests.faults.kubernetes.kueue.workloads import (
     act,
     fought_writes,

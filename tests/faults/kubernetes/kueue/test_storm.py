@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from spec.phases import Phase
-from tests.faults.kubernetes.kueue.queue import Queue
+from tests.engines.kubernetes.kueue.real_queue import Queue
 from tests.faults.kubernetes.kueue.workloads import fought_writes, submit
 from tests.faults.kubernetes.site import Site
 from tests.waiting import wait_for

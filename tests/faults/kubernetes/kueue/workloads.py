@@ -6,7 +6,7 @@ from typing import Any
 
 from spec.phases import Phase
 from tests.cluster import SHELL_IMAGE
-from tests.faults.kubernetes.kueue.queue import Queue
+from tests.engines.kubernetes.kueue.real_queue import Queue
 from tests.faults.kubernetes.site import Site
 from tests.proxy import ApiProxy
 from tests.waiting import wait_for

@@ -10,31 +10,32 @@ from engines.kubernetes.kueue.workload import QueuedJob
 from tests.waiting import wait_for
 
 SEAT = 20  # thousandths of a core that one pod requests
-NAME = "trainyard-faults"
 PRIORITIES = {"low": 40, "high": 125}
 
 
 class Queue:
     """A ClusterQueue with ``seats`` for pods, and a LocalQueue for it in one namespace.
 
-    The LocalQueue is named ``default``: Kueue takes every job of the namespace into it.
+    Into a LocalQueue that is named ``default`` Kueue takes every job of the namespace.
     """
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Api, namespace: str, name: str = "default") -> None:
         self._api = api
         self._namespace = namespace
+        self._name = name
+        self._cluster_queue = f"{namespace}-{name}"
         self.version = served_version(api.get("/apis")["groups"])
 
     def open(self, *, seats: int) -> None:
         """Create the queue, or change the number of its seats."""
-        self._apply("ResourceFlavor", self._path("resourceflavors"), NAME, {})
+        self._apply("ResourceFlavor", self._path("resourceflavors"), self._cluster_queue, {})
         resources = [
             {"name": "cpu", "nominalQuota": f"{SEAT * seats}m"},
             {"name": "memory", "nominalQuota": "100Gi"},
         ]
         group = {
             "coveredResources": ["cpu", "memory"],
-            "flavors": [{"name": NAME, "resources": resources}],
+            "flavors": [{"name": self._cluster_queue, "resources": resources}],
         }
         spec = {
             "namespaceSelector": {},
@@ -42,14 +43,14 @@ class Queue:
             "preemption": {"withinClusterQueue": "LowerPriority"},
             "resourceGroups": [group],
         }
-        self._apply("ClusterQueue", self._path("clusterqueues"), NAME, spec)
-        self._apply("LocalQueue", self._local, "default", {"clusterQueue": NAME})
+        self._apply("ClusterQueue", self._path("clusterqueues"), self._cluster_queue, spec)
+        self._apply("LocalQueue", self._local, self._name, {"clusterQueue": self._cluster_queue})
         wait_for(self._is_active, 60, "the queue to be active", every=0.1)
 
     def hold(self, policy: str) -> None:
         """Stop the queue: ``HoldAndDrain`` evicts, ``Hold`` does not, ``None`` opens it again."""
         change = {"spec": {"stopPolicy": policy}}
-        self._api.merge(f"{self._path('clusterqueues')}/{NAME}", change)
+        self._api.merge(f"{self._path('clusterqueues')}/{self._cluster_queue}", change)
 
     def activate(self, entry: QueuedJob) -> None:
         """Activate a Workload of Kueue that was deactivated."""
@@ -57,13 +58,13 @@ class Queue:
         self._api.merge(path, {"spec": {"active": True}})
 
     def close(self) -> None:
-        self._api.delete(f"{self._local}/default")
-        self._api.delete(f"{self._path('clusterqueues')}/{NAME}")
-        self._api.delete(f"{self._path('resourceflavors')}/{NAME}")
+        self._api.delete(f"{self._local}/{self._name}")
+        self._api.delete(f"{self._path('clusterqueues')}/{self._cluster_queue}")
+        self._api.delete(f"{self._path('resourceflavors')}/{self._cluster_queue}")
 
     def taken(self) -> int:
         """Return the number of seats that count as taken."""
-        status = self._api.get(f"{self._path('clusterqueues')}/{NAME}")["status"]
+        status = self._api.get(f"{self._path('clusterqueues')}/{self._cluster_queue}")["status"]
         totals = [
             resource["total"]
             for flavor in status.get("flavorsReservation") or ()
@@ -89,7 +90,7 @@ class Queue:
         self._api.apply(f"{path}/{name}", item | {"spec": spec})
 
     def _is_active(self) -> bool:
-        local = self._api.get(f"{self._local}/default")
+        local = self._api.get(f"{self._local}/{self._name}")
         conditions: Iterable[Any] = (local.get("status") or {}).get("conditions") or ()
         return any(it["type"] == "Active" and it["status"] == "True" for it in conditions)
 
