@@ -313,7 +313,8 @@ class Observation:
     ``sequence`` grows with each change of a run on its cluster. Of two observations, that with the
     higher ``(run, sequence)`` is later, even if clocks say otherwise. ``attempt`` counts starts of
     the gang within the run, from 0. ``phase`` is ``None`` if the cluster has no such workload. With
-    ``starts_over``, the cluster's queue took the gang back, so its phase may be Pending again.
+    ``starts_over``, the cluster's queue took the gang back, so its phase may be Pending again. If
+    it is Stopped then, its job ended with that, and the next run has to be submitted.
     """
 
     workload_id: UUID

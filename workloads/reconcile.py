@@ -189,6 +189,9 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
     before = workload.phase
     if observation.phase is Phase.STOPPED and _move_as_stopped_by_us(workload, observation.message):
         return
+    ended_by_queue = observation.phase is Phase.STOPPED and observation.starts_over
+    if ended_by_queue and requeue.start_over(workload, observation.message):
+        return
     if observation.phase is None:
         end_lost(workload, observation.message)
     elif observation.phase != before:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from spec.phases import Phase, RankPhase, Reason
+from spec.phases import ACTIVE, Phase, RankPhase, Reason
 from spec.problems.errors import SpecError
 from workloads import enqueue
 from workloads.history import causes, events
@@ -39,17 +39,37 @@ def _fail(workload: Workload) -> None:
 
 
 def _requeue(workload: Workload, end_message: str) -> None:
-    why: dict[str, Any] = {"reason": Reason.PREEMPTED, "message": workload.message}
-    if not workload.move(Phase.STOPPED, **why, running_pods=0):
-        return
-    events.record_phase(workload, message=" ".join(filter(None, [workload.message, end_message])))
+    message = " ".join(filter(None, [workload.message, end_message]))
+    if _begin_next_run(workload, workload.message, message):
+        workload.move(Phase.PENDING, reason=Reason.PREEMPTED, message=workload.message)
+        events.record_phase(workload)
+
+
+def start_over(workload: Workload, message: str) -> bool:
+    """Submit the next run of a workload that its cluster's queue took back, and whose job ended
+    with that. ``False`` if it was asked to stop, or has ended otherwise."""
+    if workload.phase not in ACTIVE or workload.phase == Phase.STOPPING:
+        return False
+    with transaction.atomic():
+        if _begin_next_run(workload, message, message):
+            events.record_phase(workload)
+            enqueue.submit(workload)
+    return True
+
+
+def _begin_next_run(workload: Workload, why: str, end_message: str) -> bool:
+    """End the run of a preempted workload, and move it to the next one. ``False`` if it has ended
+    otherwise. ``why`` is its message then, ``end_message`` that of the end."""
+    reason: dict[str, Any] = {"reason": Reason.PREEMPTED, "message": why}
+    if not workload.move(Phase.STOPPED, **reason, running_pods=0):
+        return False
+    events.record_phase(workload, message=end_message)
     if not workload.logs_complete:
         Attempt.create_missing(workload)  # its output still has to be collected
     new_run: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
-    workload.move(Phase.RESUMING, **why, run=workload.run + 1, **new_run)
+    workload.move(Phase.RESUMING, **reason, run=workload.run + 1, **new_run)
     start_ranks_afresh(workload)
-    workload.move(Phase.PENDING, **why)
-    events.record_phase(workload)
+    return True
 
 
 def start_ranks_afresh(workload: Workload) -> None:

@@ -35,6 +35,10 @@ STILL_COUNTS = Cause(
     "the cluster's administrator.",
     precise_reason=Reason.STOPPED_BY_USER,
 )
+RESUMED_TOO_EARLY = (
+    "Kueue started it again before its pods had ended, which the training operator takes for a "
+    "failure. Trainyard starts it again."
+)
 ENDING = Cause(
     CauseKind.QUEUE,
     "Its pods are ending; Kueue frees its quota with them",

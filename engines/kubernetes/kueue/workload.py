@@ -87,9 +87,14 @@ class QueuedJob:
         return datetime.fromisoformat(at) if at else None
 
     @property
+    def was_evicted(self) -> bool:
+        """Whether its quota was reserved again after an eviction."""
+        return self.condition("Evicted").get("status") == "False"
+
+    @property
     def starts_again(self) -> bool:
         """Whether it is admitted again after an eviction."""
-        return self.is_admitted and self.condition("Evicted").get("status") == "False"
+        return self.is_admitted and self.was_evicted
 
     @property
     def changed_at(self) -> Iterator[datetime]:

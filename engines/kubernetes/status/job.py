@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
@@ -41,6 +41,7 @@ from spec.workload import LauncherPolicy, Role
 FINAL_BIT = 1 << 62
 ORDER_BITS = 16
 COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that is complete up to its newest version
+AT_ONCE = timedelta(seconds=5)  # no pod is created, started and failed within this time
 REPLACED = "A rank lost its pod; a new one is being created."
 NO_SUCCESS = "Its program then ended with exit code 0, which is no success after that."
 
@@ -292,6 +293,8 @@ class JobView:
         resting = self.kind.is_plain and self.is_suspended and not self.is_managed
         if is_completed(status) and not resting:
             return self._completed_status()
+        if self.was_resumed_too_early:
+            return self._too_early_status()
         if has_condition(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
@@ -343,9 +346,33 @@ class JobView:
     def is_halted(self) -> bool:
         """Whether its run was asked to end: by Kueue's Workload where the job is Kueue's, else by
         its own suspension."""
+        if self.was_resumed_too_early:
+            return True
         if self.is_managed:
             return self.queued is not None and not self.queued.is_active
         return self.is_suspended
+
+    @property
+    def was_resumed_too_early(self) -> bool:
+        """Whether its operator called it failed because Kueue resumed it while pods of the attempt
+        before were still ending. Kueue asks the operator whether the job is active, and a suspended
+        job is not; the operator then counts ending pods as failed ones
+        (``UpdateJobReplicaStatuses`` in ``pkg/core/status.go`` of the training operator 1.9)."""
+        if self.kind.is_plain or self.queued is None or not self.queued.was_evicted:
+            return False
+        status = self.manifest.get("status") or {}
+        failed = condition(status, "Failed")
+        resumed = condition(status, "Suspended")
+        if failed.get("status") != "True" or resumed.get("status") != "False":
+            return False
+        resumed_at = parse_time(resumed["lastTransitionTime"])
+        is_prompt = parse_time(failed["lastTransitionTime"]) - resumed_at <= AT_ONCE
+        return is_prompt and not any(pod.created >= resumed_at for pod in self.pods)
+
+    def _too_early_status(self) -> JobStatus:
+        """The workload is started again once its pods are gone, for its job has ended."""
+        phase = Phase.STOPPED if self._has_ended else Phase.PENDING
+        return JobStatus(phase, Reason.PREEMPTED, kueue_causes.RESUMED_TOO_EARLY)
 
     def _queue_status(self) -> JobStatus | None:
         """The status of a job that Kueue does not let run; ``None`` if it does."""
@@ -382,7 +409,10 @@ class JobView:
 
     @property
     def starts_over(self) -> bool:
-        """Whether Kueue took the gang back, and no rank of the next attempt has started yet."""
+        """Whether Kueue took the gang back, and no rank of the next attempt has started yet. If it
+        is Stopped, its job has ended with that."""
+        if self.was_resumed_too_early:
+            return True
         if not self.is_managed:
             return False
         if self.queued is None:

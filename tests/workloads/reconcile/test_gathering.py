@@ -154,3 +154,30 @@ def test_a_running_gang_that_its_queue_took_back_is_pending(gang: Workload, phas
     )
     assert reconcile.apply(now(gang), again)
     assert now(gang).phase == Phase.PENDING
+
+
+@pytest.mark.parametrize("phase", [Phase.RUNNING, Phase.PENDING])
+def test_a_gang_whose_job_ended_when_its_queue_took_it_back_runs_again(
+    gang: Workload, phase: Phase
+) -> None:
+    seen(phase, RUNS)
+    ended = Observation(
+        gang.pk,
+        1,
+        2,
+        Phase.STOPPED,
+        datetime.now(UTC),
+        starts_over=True,
+        message="It was too early.",
+    )
+    assert reconcile.apply(now(gang), ended)
+    row = now(gang)
+    assert (row.phase, row.run, row.message) == (Phase.RESUMING, 2, "It was too early.")
+
+
+def test_a_gang_that_was_asked_to_stop_does_not_run_again(gang: Workload) -> None:
+    seen(Phase.RUNNING, RUNS)
+    now(gang).move(Phase.STOPPING)
+    ended = Observation(gang.pk, 1, 2, Phase.STOPPED, datetime.now(UTC), starts_over=True)
+    assert reconcile.apply(now(gang), ended)
+    assert (now(gang).phase, now(gang).run) == (Phase.STOPPED, 1)

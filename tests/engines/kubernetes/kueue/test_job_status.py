@@ -188,3 +188,34 @@ def test_a_gated_pod_says_what_kueue_says_about_it() -> None:
     assert hidden.message.endswith("Kueue has not admitted the pod to a queue yet")
     told = seen(PYTORCH, item, entry(WAITS, job="worker-0"), pods=[gated])
     assert told.message.endswith("Queue team lacks quota for nvidia.com/gpu: 2 more needed")
+
+
+def failed_job(*, failed_at: str) -> Manifest:
+    """Return a PyTorchJob that Kueue resumed at ``LATER`` after an eviction, and that failed."""
+    resumed = condition("Suspended", true=False, reason="PyTorchJobResumed")
+    failed = condition("Failed", true=True, message="failed because 1 Worker replica(s) failed.")
+    resumed["lastTransitionTime"] = LATER
+    failed["lastTransitionTime"] = failed_at
+    return job(suspend=False, status={"conditions": [resumed, failed]})
+
+
+def test_a_job_that_was_resumed_while_its_pods_ended_starts_over() -> None:
+    """The training operator counts the ending pods as failed."""
+    before = condition("Evicted", true=False, message=f"Previously: {PREEMPTED}")
+    again = admitted(before, condition("Finished", true=True, reason="Failed"))
+    item = failed_job(failed_at=LATER)
+    ending = running(PYTORCH, deletionTimestamp=LATER)
+    waits = seen(PYTORCH, item, again, pods=[ending])
+    assert (waits.phase, waits.starts_over) == (Phase.PENDING, True)
+    over = seen(PYTORCH, item, again)
+    assert (over.phase, over.reason, over.starts_over) == (Phase.STOPPED, Reason.PREEMPTED, True)
+    assert "before its pods had ended" in over.message
+
+
+@pytest.mark.parametrize("case", ["later", "new pod", "never evicted"])
+def test_a_job_that_failed_by_itself_failed(case: str) -> None:
+    before = condition("Evicted", true=case == "never evicted", message=f"Previously: {PREEMPTED}")
+    again = admitted(before, condition("Finished", true=True, reason="Failed"))
+    item = failed_job(failed_at="2026-01-01T00:02:00Z" if case == "later" else LATER)
+    pods = [running(PYTORCH, creationTimestamp=LATER)] if case == "new pod" else []
+    assert seen(PYTORCH, item, again, pods=pods).phase is Phase.FAILED

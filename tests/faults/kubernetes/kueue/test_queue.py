@@ -50,13 +50,14 @@ def test_a_workload_that_can_never_start_says_so(site: Site, queue: Queue) -> No
     assert site.rest.read(large)["phaseReason"] == "NeverFits"
 
 
-@KINDS
+@pytest.mark.parametrize(("kind", "limit"), [("distributed", 3), ("trainings", 0)])
 def test_an_eviction_is_a_wait_and_both_attempts_keep_their_output(
-    site: Site, queue: Queue, kind: str
+    site: Site, queue: Queue, kind: str, limit: int
 ) -> None:
     """The queue is open again while the evicted pods still end."""
     queue.open(seats=2)
-    slow = submit(site, "slow", SLOW_END, kind=kind, terminationGracePeriodSeconds=30)
+    patience = {"terminationGracePeriodSeconds": 30, "backoffLimit": limit}
+    slow = submit(site, "slow", SLOW_END, kind=kind, **patience)
     assert site.rest.wait(slow, "Running", *ENDS, timeout=ENDED) == "Running"
     wait_for(lambda: site.rest.log(slow).count("begins") == 1, 30, "the first output")
     queue.hold("HoldAndDrain")
@@ -70,6 +71,21 @@ def test_an_eviction_is_a_wait_and_both_attempts_keep_their_output(
     first = partial(site.rest.log, slow, attempt=0)
     second = partial(site.rest.log, slow, attempt=1)
     wait_for(lambda: first().count("begins") == second().count("begins") == 1, 30, "both outputs")
+    assert fought_writes(site.proxy) == []
+
+
+def test_a_gang_that_kueue_starts_too_early_runs_again(site: Site, queue: Queue) -> None:
+    """The training operator takes pods that still end for failed ones, if none may restart."""
+    queue.open(seats=2)
+    patience = {"terminationGracePeriodSeconds": 30, "backoffLimit": 0}
+    early = submit(site, "early", SLOW_END, kind="distributed", **patience)
+    assert site.rest.wait(early, "Running", *ENDS, timeout=ENDED) == "Running"
+    queue.hold("HoldAndDrain")
+    wait_for(lambda: is_ending(site, early), 30, "its pods to be asked to end")
+    queue.hold("None")
+    wait_for(lambda: site.rest.read(early)["run"] == 2, ENDED, "the next run", every=0.2)
+    assert site.rest.wait(early, "Running", "Failed", timeout=ENDED) == "Running"
+    assert Phase.FAILED not in site.history(early)
     assert fought_writes(site.proxy) == []
 
 
