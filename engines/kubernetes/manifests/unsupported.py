@@ -75,7 +75,7 @@ def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
 
 def _without_priority(priority: PriorityClass, site: Site) -> str:
     name = str(priority)
-    value = f"{priority.value_on_cluster}. A new one is known within seconds of this answer"
+    value = f"{priority.value_on_cluster}. If it was just created, submit again in a few seconds"
     if set(PriorityClass) & set(site.priority_classes):
         return (
             f"the cluster has no PriorityClass {name!r}; its administrator can create it with the "
