@@ -16,11 +16,14 @@ from engines.kubernetes.status.causes import lifecycle, probes, program, startup
 from engines.kubernetes.status.causes.autoscaler import with_autoscaler
 from engines.kubernetes.status.causes.unschedulable import VOLUME_AWAITED, unschedulable_cause
 from engines.kubernetes.status.conditions import condition, has_condition, parse_time
+from engines.kubernetes.status.events import event_time
 from engines.kubernetes.status.exit import describe_exit, exit_code, failure_reason, start_failure
 from spec.phases import RankPhase, Reason
 from spec.problems.causes import Cause
 from spec.workload import Role
 
+#: Warnings of a node about a pod that it is preparing.
+SLOW = ("FailedCreatePodSandBox", "Failed", "FailedSync", "NetworkNotReady")
 PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
 DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26, with the reason for their removal
 #: The reasons in the status of pods that their node ended. Nodes before 1.26 set no condition.
@@ -404,10 +407,11 @@ class PodView:
         placed = condition(self.status, "PodScheduled").get("lastTransitionTime")
         before = self.status.get("initContainerStatuses") or []
         busy = any("running" in (one.get("state") or {}) for one in before)
-        late = placed and self._is_late(parse_time(placed), lifecycle.START_SECONDS)
-        if busy or not late:
+        if busy or not placed or not self._is_late(parse_time(placed), lifecycle.START_SECONDS):
             return None
-        warning = str(self.warnings[-1].get("message", "")) if self.warnings else ""
+        since = parse_time(placed)
+        warnings = [it for it in self.warnings if it["reason"] in SLOW and event_time(it) >= since]
+        warning = str(warnings[-1].get("message", "")) if warnings else ""
         return lifecycle.slow_start(self.manifest, waits, warning)
 
     def _readiness_cause(self) -> Cause | None:

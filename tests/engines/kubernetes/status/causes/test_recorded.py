@@ -46,3 +46,15 @@ def test_a_missing_pull_secret_is_named_with_the_image() -> None:
     seen = look(MASTER, worker, events=[warning])
     assert seen.cause
     assert seen.cause.todo.startswith("The project's namespace has no pull secret regcred:")
+
+
+def test_a_start_that_takes_long_quotes_the_nodes_last_warning() -> None:
+    recorded = CASES["slow start"]
+    earlier = of_worker("FailedScheduling", "0/1 nodes are available", second=-5)
+    sandbox = of_worker("FailedCreatePodSandBox", "plugin type=bridge failed (add): no address")
+    seen = look(*recorded.pods, events=[earlier, sandbox], now=recorded.now)
+    assert seen.cause
+    assert (seen.cause.title, seen.cause.said) == (recorded.title, sandbox["message"])
+    seen = look(*recorded.pods, events=[earlier], now=recorded.now)
+    assert seen.cause
+    assert seen.cause.said == "ContainerCreating"
