@@ -51,8 +51,7 @@ def with_known_nodes(
     causes = (_never_fits_cause(pod, nodes_now, before) for pod in unplaced)
     after = next(filter(None, causes), None)
     if after is None:
-        about = [pod for pod in unplaced if _scheduler_message(pod) in before.said]
-        after = _with_taints(about[0], nodes_now, before) if about else None
+        after = next(filter(None, (_with_taints(pod, nodes_now, before) for pod in unplaced)), None)
     if after is None or after == before:
         return observation
     old = replace(before, who="").message
@@ -119,7 +118,7 @@ def _with_taints(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -> Cau
     """The cause with the taints named that keep the pod from nodes; ``None`` if the scheduler said
     something else about the pod. It looks at a node's taints after its cordon."""
     said = _scheduler_message(pod)
-    if said not in before.said:
+    if not said or said not in before.said:
         return None
     taints = [
         _repelling_taint(pod, node)

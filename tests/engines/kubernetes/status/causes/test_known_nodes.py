@@ -119,7 +119,8 @@ def cause_for(
         spec={"containers": containers, **spec},
         status={"conditions": [state]},
     )
-    seen = with_known_nodes(look(MASTER, one), [MASTER, one], lambda: nodes)
+    unreported = pod("worker", 1, phase="Pending", container=WAITS, spec={"containers": []})
+    seen = with_known_nodes(look(MASTER, one), [MASTER, unreported, one], lambda: nodes)
     assert seen.cause
     assert seen.message == seen.cause.message
     return seen.cause
