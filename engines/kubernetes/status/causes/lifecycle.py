@@ -49,17 +49,22 @@ def unreported_pod(pod: Manifest, last_placed: datetime | None) -> Cause:
         said = f"{said} Its status.nominatedNodeName is {node}."
         return Cause(CauseKind.OTHER, title, todo, said=said)
     queue = (pod["metadata"].get("labels") or {}).get(QUEUE, "") if name == KAI else ""
-    about_queue = f" KAI is also silent if the queue {queue} does not exist." if queue else ""
     created = parse_time(pod["metadata"]["creationTimestamp"])
     if last_placed and last_placed > created:
         title = f"The scheduler {name} places other pods, and reports nothing about this one"
         todo = (
             "It may be waiting for a volume, a device or other pods. If this persists, "
-            f"{ADMINISTRATOR}.{about_queue}"
+            f"{ADMINISTRATOR}."
         )
+        if queue:
+            todo = f"The queue {queue} may not exist: {ADMINISTRATOR}."
         return Cause(CauseKind.OTHER, title, todo, said=said)
+    if queue:  # KAI 0.12 says nothing of a pod whose queue does not exist
+        title = f"The scheduler {name} reports nothing about it"
+        todo = f"Either it does not run, or the queue {queue} does not exist: {ADMINISTRATOR}."
+        return Cause(CauseKind.OPERATOR, title, todo, said=said)
     title = f"The scheduler {name} does not answer"
-    todo = f"Nothing is placed until that scheduler runs: {ADMINISTRATOR}.{about_queue}"
+    todo = f"Nothing is placed until that scheduler runs: {ADMINISTRATOR}."
     return Cause(CauseKind.OPERATOR, title, todo, said=said)
 
 

@@ -78,6 +78,9 @@ class Recorded:
         return with_known_nodes(observation, self.pods, lambda: NODES)
 
 
+OF_WORKER = pod("worker", 0)["metadata"]["labels"]
+
+
 def unreported(**also: Any) -> dict[str, Any]:
     """Return a pod of which its scheduler says nothing."""
     spec = also.pop("spec", {})
@@ -187,6 +190,17 @@ PENDING = {
     "a scheduler that places other pods": Recorded(
         "The scheduler default-scheduler places other pods, and reports nothing about this one",
         (PLACED, unreported()),
+        now=16,
+    ),
+    "no word of KAI": Recorded(
+        "The scheduler kai-scheduler reports nothing about it",
+        (
+            MASTER,
+            unreported(
+                spec={"schedulerName": "kai-scheduler"},
+                metadata={"labels": {**OF_WORKER, "kai.scheduler/queue": "team-a-1"}},
+            ),
+        ),
         now=16,
     ),
     "no scheduler": Recorded(
