@@ -39,13 +39,14 @@ def with_known_nodes(
     """Make the cause of an observation exact: no node can ever fit one of its pods, or only nodes
     with a taint can; and name the taints.
 
-    Returns it unchanged if ``nodes`` are not as many as the scheduler counted.
+    Returns it unchanged if ``nodes`` are not as many as the scheduler counted. KAI does not say how
+    many it counted.
     """
     before = observation.cause
-    if before is None or not before.total or not is_about_nodes(before.said):
+    if before is None or not is_about_nodes(before.said):
         return observation
     nodes_now = nodes()
-    if before.total != len(nodes_now):
+    if not nodes_now or before.total not in {0, len(nodes_now)}:
         return observation
     unplaced = [pod for pod in pods if not pod["spec"].get("nodeName")]
     causes = (_never_fits_cause(pod, nodes_now, before) for pod in unplaced)

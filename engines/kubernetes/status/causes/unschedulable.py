@@ -26,6 +26,16 @@ PREEMPTS = re.compile(
     r"found a potential placement for pod on node (?P<node>[^,\s]+), "
     r"preempting (?P<number>\d+) victims"
 )
+#: KAI compares a pod with the largest node before it looks at what is free.
+LARGEST = re.compile(
+    r"Max (?P<what>\S+) resources available in a single node in the \S+ node-pool is topped at "
+    r"(?P<most>[\d.]+(?: \w+)?)"
+)
+ON_NO_NODE = re.compile(r"No node in the \S+ node-pool has (?P<what>\S+) resources")
+NEVER = (
+    "It will never start unless such nodes are added. Choose another compute resource or cluster, "
+    f"or {CLUSTER}."
+)
 NEXT = re.compile(r", (?=\d+ )")
 COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
 KAI = re.compile(r"no nodes with enough resources were found: (\d.+?)\.*$", re.DOTALL)
@@ -209,11 +219,22 @@ def _preempting_cause(message: str) -> Cause | None:
     return Cause(CAPACITY, title, "It starts once they have ended.", said=message)
 
 
+def _too_large_cause(message: str) -> Cause | None:
+    """The cause if KAI says that a pod asks for more than any node has."""
+    if largest := LARGEST.search(message):
+        most = largest["most"].rstrip(".")
+        title = f"It requests more {largest['what']} than any node has: {most} at most"
+        return Cause(NODES, title, NEVER, said=message)
+    if missing := ON_NO_NODE.search(message):
+        return Cause(NODES, f"No node has {missing['what']}", NEVER, said=message)
+    return None
+
+
 def unschedulable_cause(message: str, taints: Counter[str] | None = None) -> Cause:
     """The cause in the message of a pod's PodScheduled condition. ``taints`` are the keys of the
     taints that keep the pod from known nodes, for schedulers that do not name them."""
-    if preempting := _preempting_cause(message):
-        return preempting
+    if clear := _preempting_cause(message) or _too_large_cause(message):
+        return clear
     counted = count_phrases(message)
     if counted is None:
         rule, what = _find_rule(message)

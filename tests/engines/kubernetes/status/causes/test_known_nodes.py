@@ -212,3 +212,14 @@ def test_a_node_without_a_free_port_is_one_that_the_pod_selects() -> None:
     said = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
     cause = cause_for(said, node("a", 1), **H100)
     assert cause.title == "Its port on the host's network is in use on every node", "label is new"
+
+
+def test_a_taint_on_the_only_nodes_that_fit_is_found_with_kai_too() -> None:
+    said = (
+        "no nodes with enough resources were found: 1 node(s) had untolerated taint {dedicated: x}."
+        " \n2 node(s) didn't have enough resources: GPUs."
+    )
+    nodes = [node("a", 1, taint="dedicated"), node("b"), node("c")]
+    cause = cause_for(said, *nodes)
+    assert cause.title == "Nodes are reserved for others by the taint dedicated"
+    assert [share.nodes for share in cause.shares] == [1, 2]

@@ -188,6 +188,37 @@ SCHEDULERS = (
     ),
     Text(
         KAI,
+        "PodSchedulingErrors: Resources were found for 0 pods while 2 are required for gang "
+        "scheduling. Additional pods cannot be scheduled due to: Scheduling conditions were not "
+        "met for pod team-a/demo-worker-0:\nMaxNodePoolResources: The pod team-a/demo-worker-0 "
+        "requires GPU: 16, CPU: 0.1 (cores), memory: 0.1 (GB). Max GPU resources available in a "
+        "single node in the default node-pool is topped at 4.\n",
+        "It requests more GPU than any node has: 4 at most",
+        CauseKind.NODES,
+        CAPACITY,
+    ),
+    Text(
+        KAI,
+        "Scheduling conditions were not met for pod team-a/demo-worker-0:\nMaxNodePoolResources: "
+        "The pod team-a/demo-worker-0 requires GPU: 0, CPU: 0.1 (cores), memory: 9000 (GB). Max "
+        "memory resources available in a single node in the default node-pool is topped at 549.755 "
+        "GB.\n",
+        "It requests more memory than any node has: 549.755 GB at most",
+        CauseKind.NODES,
+        CAPACITY,
+    ),
+    Text(
+        KAI,
+        "Scheduling conditions were not met for pod team-a/demo-worker-0:\nMaxNodePoolResources: "
+        "The pod team-a/demo-worker-0 requires GPU: 0, CPU: 0.1 (cores), memory: 0.1 (GB), "
+        "example.com/fpga: 1000 (GB). No node in the default node-pool has example.com/fpga "
+        "resources.\n",
+        "No node has example.com/fpga",
+        CauseKind.NODES,
+        CAPACITY,
+    ),
+    Text(
+        KAI,
         "Unable to schedule pod",
         "KAI does not start it and gives no reason",
         CauseKind.QUEUE,
