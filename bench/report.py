@@ -83,7 +83,7 @@ def commit() -> str:
 
 
 def write(rows: Iterable[Measurement], section: str, page: Path = PAGE) -> None:
-    """Write the table below the heading ``section`` of the page, in the place of the earlier one.
+    """Replace the table below the heading ``section`` of the page.
 
     It is preceded by the date, the commit and the machine. Everything else on the page stays as it
     is.

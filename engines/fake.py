@@ -264,7 +264,7 @@ class FakeEngine:
         return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """Connect to a port of this machine, where the test serves in the place of a rank."""
+        """Connect to a port of this machine, where the test serves instead of a rank."""
         self._check()
         try:
             return socket.create_connection(("127.0.0.1", port), timeout=5)

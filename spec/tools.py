@@ -8,7 +8,7 @@ from spec.parts.environment import TOOLS, ConnectionType, ToolConnection
 from spec.values.variable import address_variables, fill_address, looks_secret
 from spec.workload import Pod, RelatedUrl, Replica, WorkloadSpec
 
-#: Whoever reaches these ports is in, without being asked who they are.
+#: Connections without a sign-in: anyone who reaches the port can use the tool.
 UNGUARDED = frozenset({ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER})
 LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it makes a DNS label
 

@@ -58,7 +58,7 @@ def single_asset(noun: AssetNoun, name: str, entries: list[Item], where: str = "
     """
     if not entries:
         message = f"There is no {noun.noun} {name}{where} that you have access to."
-        todo = f"List what there is: trainyard {noun.word} list"
+        todo = f"List them: trainyard {noun.word} list"
         raise CliError(message, todo, code=ExitCode.NOT_FOUND)
     if len(entries) > 1:
         ids = ", ".join(f"{it['meta']['id']} ({scope_of(it)})" for it in entries)
@@ -69,7 +69,7 @@ def single_asset(noun: AssetNoun, name: str, entries: list[Item], where: str = "
 
 
 def replace_names(invocation: Invocation, body: Body, flag_names: Body) -> Body:
-    """Return the request with the ids of assets in the place of their names.
+    """Replace the names of assets in a request by their ids.
 
     ``flag_names`` has the names that flags gave, by their keys in ``assets``, and that of the
     template. A file has names as the wizard writes them. Flags win. Raises ``CliError`` if an

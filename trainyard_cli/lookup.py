@@ -36,7 +36,7 @@ def find_workloads(invocation: Invocation, names: Sequence[str], project: str) -
             message = f"There is no workload {name} of this kind in project {target['name']}."
             if not invocation.filters:
                 message = message.replace(" of this kind", "")
-            todo = "List what there is: trainyard list jobs"
+            todo = "List them: trainyard list jobs"
             raise CliError(message, todo, code=ExitCode.NOT_FOUND)
         workloads += rows
     return workloads

@@ -25,8 +25,8 @@ LONGEST = 255
 LOST = ApiError(
     409,
     "This was done before, but its answer can no longer be read.",
-    details=f"The key that encrypts answers is another one. List what there is, and send another "
-    f"{HEADER} only if it was not found.",
+    details=f"The key that encrypts answers is another one. Look for the object, and send another "
+    f"{HEADER} only if it does not exist.",
 )
 
 Call = Callable[..., HttpResponse]

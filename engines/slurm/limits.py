@@ -85,7 +85,7 @@ def _node_obstacles(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
         return
     fits = sum(count_fitting(it, tasks, partition) * it.count for it in possible)
     if not fits:
-        yield f"{tasks.role}.compute", f"no node of {name} has all that a rank asks for"
+        yield f"{tasks.role}.compute", f"no node of {name} has everything that a rank requests"
     elif tasks.count > fits:
         text = f"of {tasks.count} ranks only {fits} fit on all nodes of {name} together"
         yield "numWorkers", text

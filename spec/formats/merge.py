@@ -127,8 +127,8 @@ class MergedLayers:
 
 
 def superseded_fields(compute: Values) -> Iterator[str]:
-    """GPU fields of lower layers that these values make void: a number of devices means whole ones
-    unless more is said, and a fraction is of one kind only."""
+    """Yield the GPU fields of lower layers that these values replace: a number of devices means
+    whole devices unless the layer sets more, and a fraction is of one kind only."""
     if "gpuDevicesRequest" in compute:
         yield "gpuRequestType"
     if "gpuDevicesRequest" in compute or "gpuRequestType" in compute:

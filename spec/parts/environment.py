@@ -156,7 +156,7 @@ class ConnectionType(StrEnum):
 
 
 class Access(StrEnum):
-    """Who may open a tool. Without a rule: whoever sees the workload."""
+    """Who may open a tool. Without a rule, everyone who sees the workload may open it."""
 
     EVERYONE = "authenticatedUsers"
     USERS = "authorizedUsers"

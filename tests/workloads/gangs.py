@@ -9,6 +9,7 @@ from pytest_django import Settings
 from clusters import connections
 from engines.fake import FakeEngine
 from projects.models import Project
+from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.phases import Phase
 from spec.workload import WorkloadSpec
@@ -46,6 +47,18 @@ def gang(gpus: int, *, workers: int = 1) -> WorkloadSpec:
             "numWorkers": workers,
             "worker": {"image": "x:1", "compute": compute},
         }
+    )
+
+
+def draft(project: Project, gpus: int) -> WorkloadDraft:
+    """Return a draft of a single worker that requests so many GPUs."""
+    values = {"image": "x:1", "compute": {"gpuDevicesRequest": gpus}}
+    return WorkloadDraft(
+        name="train",
+        cluster=project.cluster_id,
+        project=project.pk,
+        architecture="workers_only",
+        worker=ReplicaDraft(values=values),
     )
 
 

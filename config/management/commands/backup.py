@@ -1,4 +1,4 @@
-"""``manage.py backup``: one archive of this installation, while it runs or not."""
+"""``manage.py backup``: archive this installation, running or not."""
 
 import argparse
 from pathlib import Path

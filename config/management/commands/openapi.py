@@ -1,4 +1,4 @@
-"""``manage.py openapi``: the description of the API, as a release keeps it."""
+"""``manage.py openapi``: print the OpenAPI document of a release."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,8 @@ class Command(BaseCommand):
 
 
 def _lines(value: Any, depth: int) -> Iterator[str]:
-    """A path or a schema on a line of its own: what a change changed is seen, in few lines."""
+    """Yield the document with a line for each path and schema, so that a diff shows what changed in
+    few lines."""
     if depth == DEPTH or not isinstance(value, dict) or not value:
         yield json.dumps(value, sort_keys=True, ensure_ascii=False)
         return

@@ -1,4 +1,4 @@
-"""``manage.py restore``: an archive of ``manage.py backup`` put in the place of what is there."""
+"""``manage.py restore``: replace the data of this installation by an archive of a backup."""
 
 import argparse
 from pathlib import Path

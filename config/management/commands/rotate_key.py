@@ -1,4 +1,4 @@
-"""``manage.py rotate_key``: a new key, and all that is encrypted written anew under it."""
+"""``manage.py rotate_key``: create a new key, and encrypt all secrets with it."""
 
 from typing import Any
 

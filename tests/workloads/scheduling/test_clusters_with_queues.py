@@ -9,10 +9,9 @@ from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
 from engines.logs import Log
 from projects.models import Project
-from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
-from tests.factories import UserFactory, WorkloadFactory
-from tests.workloads.gangs import now
+from tests.factories import WorkloadFactory
+from tests.workloads.gangs import draft, now
 from workloads import reconcile, services
 from workloads.models import Workload
 from workloads.plan import plan
@@ -27,24 +26,6 @@ def project(engine: FakeEngine, project: Project) -> Project:
     project.cluster.capabilities_json["queues"] = True
     project.cluster.save()
     return project
-
-
-def draft(project: Project, gpus: int) -> WorkloadDraft:
-    values = {"image": "x:1", "compute": {"gpuDevicesRequest": gpus}}
-    return WorkloadDraft(
-        name="train",
-        cluster=project.cluster_id,
-        project=project.pk,
-        architecture="workers_only",
-        worker=ReplicaDraft(values=values),
-    )
-
-
-@pytest.fixture
-def member(project: Project) -> User:
-    found = UserFactory()
-    project.members.add(found)
-    return found
 
 
 @pytest.mark.usefixtures("valkey")

@@ -5,10 +5,9 @@ import pytest
 from accounts.models import User
 from engines.fake import FakeEngine
 from projects.models import Department, Project
-from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
-from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
-from tests.workloads.gangs import now, phases, waiting
+from tests.factories import ProjectFactory, WorkloadFactory
+from tests.workloads.gangs import draft, now, phases, waiting
 from workloads import services
 from workloads.models import Workload
 from workloads.plan import plan
@@ -36,30 +35,12 @@ def other(project: Project) -> Project:
 
 
 @pytest.fixture
-def member(project: Project) -> User:
-    found = UserFactory()
-    project.members.add(found)
-    return found
-
-
-@pytest.fixture
 def queued(engine: FakeEngine, project: Project) -> Project:
     """On a cluster that starts all that it is given."""
     engine.queues = True
     project.cluster.capabilities_json["queues"] = True
     project.cluster.save()
     return project
-
-
-def draft(project: Project, gpus: int) -> WorkloadDraft:
-    values = {"image": "x:1", "compute": {"gpuDevicesRequest": gpus}}
-    return WorkloadDraft(
-        name="train",
-        cluster=project.cluster_id,
-        project=project.pk,
-        architecture="workers_only",
-        worker=ReplicaDraft(values=values),
-    )
 
 
 @pytest.mark.parametrize(("gpus", "fits"), [(2, True), (3, False)])

@@ -51,7 +51,7 @@ class BatchScriptIn(StrictBody):
 
 
 class NoteOut(Wire):
-    """A line of the script that does not do exactly what it says, and what becomes of it."""
+    """A line of the script that has another effect here, and that effect."""
 
     line: int = Field(description="The number of the line")
     text: str = Field(description="What Trainyard made of it")
