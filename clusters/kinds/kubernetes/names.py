@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import name_first_three
 from engines.base import Claim, Launch
+from engines.job_queues import DEFAULT_QUEUE, LocalQueue
 from engines.kubernetes.manifests.owned_labels import queue_name
 from engines.kubernetes.names import project_namespace
-from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from engines.local_queues import LocalQueue
+from engines.job_queues import LocalQueue
 from projects.quotas import Demand, StrictQuota
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share

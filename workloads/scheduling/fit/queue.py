@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from engines.local_queues import CPU, GPU, MEMORY, LocalQueue, ResourceQuota
+from engines.job_queues import CPU, GPU, MEMORY, LocalQueue, ResourceQuota
 from spec.parts.compute import Compute
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from engines.job_queues import LocalQueue, ResourceQuota
 from engines.kubernetes.cluster.local_queues import local_queues
-from engines.local_queues import LocalQueue, ResourceQuota
 from tests.engines.kubernetes.answering import Answering, answering
 
 PATH = "/apis/kueue.x-k8s.io/v1beta2"
