@@ -63,6 +63,7 @@ class Follower:
     _is_cut: bool = field(default=False, init=False)  # shall another stream continue at once?
     _shortest_delay: float = field(default=inf, init=False)  # of a line, in seconds, by two clocks
     _empty_at: float = field(default=0.0, init=False)  # when it had no output yet (Unix time)
+    _is_late: bool = field(default=False, init=False)  # was it not looked at for long before?
     _has_all: bool = field(default=False, init=False)  # read to an end, and nothing came since
     _is_complete: bool = field(default=False, init=False)  # all output was read
     _buffer: Buffer = field(default_factory=Buffer, init=False)
@@ -221,12 +222,16 @@ class Follower:
             self.late = ""
             self._raise_if_cut()
         is_first_read = not self._reader.cursor.stamp
-        unread_seconds = time.time() - max(source.started_at, self._empty_at)
+        self._is_late = time.time() - max(source.started_at, self._empty_at) > ROTATION_SECONDS
 
-        def check(first: bytes) -> None:
+        def check(first: bytes) -> bool:
             source.check(first, is_first_read=is_first_read, wait=self._wait)
+            if not (self._is_late and first):
+                return False
+            # A line from just after the start is in the first file, which has the head.
+            return parse_stamp(first).timestamp() - source.started_at > ROTATION_SECONDS
 
-        self._reader.connect(check, has_gap=unread_seconds > ROTATION_SECONDS)
+        self._reader.connect(check)
 
     def _wait(self, seconds: float) -> None:
         """Leave an answer unread for so long, which does not count as its turn."""
@@ -274,7 +279,7 @@ class Follower:
         has_log = bool(reader.cursor.stamp) or not reader.has_message
         with self.lock:
             self._has_all |= is_end and has_log and not reader.is_seeking
-            if not (reader.has_gap or reader.has_message):
+            if not (self._is_late or reader.cursor.stamp or reader.has_message):
                 self._empty_at = time.time()
 
     def _put(self, text: bytes) -> None:

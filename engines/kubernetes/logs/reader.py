@@ -33,8 +33,9 @@ TROUBLE = re.compile(
 )
 
 
-def trust_answer(_first: bytes) -> None:
+def trust_answer(_first: bytes) -> bool:
     """Accept any answer."""
+    return False
 
 
 class Reader:
@@ -51,17 +52,15 @@ class Reader:
         self._is_line_open = cursor.part > 0  # does the output so far lack its newline?
         self.connect()
 
-    def connect(
-        self, check: Callable[[bytes], None] = trust_answer, *, has_gap: bool = False
-    ) -> None:
+    def connect(self, check: Callable[[bytes], bool] = trust_answer) -> None:
         """Prepare for a new answer, which starts at or before the position.
 
         If the answer does not contain the position, ``check`` is called once before anything of it
         is used, with the timestamp of its first new line. It raises an exception if the answer is
-        another log's. ``has_gap``: also an answer from the beginning may lack something before it.
+        another log's, and returns whether the beginning may be missing in a log that was not read
+        before.
         """
-        self._check: Callable[[bytes], None] | None = check
-        self.has_gap = has_gap or bool(self.cursor.stamp)
+        self._check: Callable[[bytes], bool] | None = check
         self._unread = b""
         self._is_in_line = False
         self.has_message = False  # did the answer end with a message of the node?
@@ -146,9 +145,9 @@ class Reader:
         if self._old_lines:
             return
         if self._check is not None:
-            self._check(stamp)  # may take long
+            lacks_head = self._check(stamp)  # may take long
             self._check = None
-            if self.has_gap:
+            if self.cursor.stamp or lacks_head:
                 self._add_notice(ROTATED)
         if not self._old_bytes:
             self.cursor.begin(stamp)

@@ -122,7 +122,7 @@ def test_times_that_the_program_printed_are_its_own() -> None:
 def test_nothing_of_an_answer_that_is_refused_is_output() -> None:
     """Not even the unfinished line at its end."""
 
-    def refuse(first: bytes) -> None:
+    def refuse(first: bytes) -> bool:
         raise LookupError(first)
 
     reader = Reader(LogCursor())
@@ -137,7 +137,7 @@ def test_nothing_of_an_answer_that_is_refused_is_output() -> None:
 
 
 def test_an_answer_that_contains_the_position_needs_no_check() -> None:
-    def refuse(first: bytes) -> None:
+    def refuse(first: bytes) -> bool:
         raise LookupError(first)
 
     reader = Reader(LogCursor())

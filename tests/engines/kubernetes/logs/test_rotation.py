@@ -39,7 +39,7 @@ def test_a_log_that_was_first_read_late_says_that_its_head_may_be_missing(
 ) -> None:
     """Also if it was empty then: so is a file that was just begun."""
     monkeypatch.setattr("engines.kubernetes.logs.follower.ROTATION_SECONDS", 5.0)
-    nodes = Nodes(started=ago(31))
+    nodes = Nodes()
     uid = uuid4()
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
@@ -48,10 +48,23 @@ def test_a_log_that_was_first_read_late_says_that_its_head_may_be_missing(
         nodes.log = b""
         read(streams, uid, cursors)
         nodes.until_followed()
-    nodes.log = line(1, b"one")
+    nodes.log = line(31, b"one")
     for answer in nodes.answers:
         answer.shutdown()
     assert collected(streams, uid, cursors, until=b"one\n") == ROTATED + b"one\n"
+
+
+def test_a_log_that_begins_early_says_nothing_when_it_is_first_read_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after a worker was away for a moment."""
+    monkeypatch.setattr("engines.kubernetes.logs.follower.ROTATION_SECONDS", 5.0)
+    nodes = Nodes()
+    uid = uuid4()
+    nodes.log = line(4, b"one") + line(50, b"two")
+    streams = streams_of(nodes)
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    assert collected(streams, uid, {}, until=b"two") == b"one\ntwo\n"
 
 
 def test_a_log_read_from_the_start_says_nothing_when_it_begins_late(
