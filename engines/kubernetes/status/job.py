@@ -294,7 +294,8 @@ class JobView:
         if is_completed(status) and not resting:
             return self._completed_status()
         if self.was_resumed_too_early:
-            return self._too_early_status()
+            # Its next run is submitted, which waits until the pods of this one are gone.
+            return JobStatus(Phase.STOPPED, Reason.PREEMPTED, kueue_causes.RESUMED_TOO_EARLY)
         if has_condition(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
@@ -368,11 +369,6 @@ class JobView:
         resumed_at = parse_time(resumed["lastTransitionTime"])
         is_prompt = parse_time(failed["lastTransitionTime"]) - resumed_at <= AT_ONCE
         return is_prompt and not any(pod.created >= resumed_at for pod in self.pods)
-
-    def _too_early_status(self) -> JobStatus:
-        """The workload is started again once its pods are gone, for its job has ended."""
-        phase = Phase.STOPPED if self._has_ended else Phase.PENDING
-        return JobStatus(phase, Reason.PREEMPTED, kueue_causes.RESUMED_TOO_EARLY)
 
     def _queue_status(self) -> JobStatus | None:
         """The status of a job that Kueue does not let run; ``None`` if it does."""

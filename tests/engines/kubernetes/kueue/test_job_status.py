@@ -205,9 +205,7 @@ def test_a_job_that_was_resumed_while_its_pods_ended_starts_over() -> None:
     again = admitted(before, condition("Finished", true=True, reason="Failed"))
     item = failed_job(failed_at=LATER)
     ending = running(PYTORCH, deletionTimestamp=LATER)
-    waits = seen(PYTORCH, item, again, pods=[ending])
-    assert (waits.phase, waits.starts_over) == (Phase.PENDING, True)
-    over = seen(PYTORCH, item, again)
+    over = seen(PYTORCH, item, again, pods=[ending])
     assert (over.phase, over.reason, over.starts_over) == (Phase.STOPPED, Reason.PREEMPTED, True)
     assert "before its pods had ended" in over.message
 
