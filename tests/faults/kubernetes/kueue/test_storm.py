@@ -52,6 +52,7 @@ class Storm:
                 script,
                 kind=kind,
                 priorityClass=priority,
+                backoffLimit=3,  # with 0 an operator may fail what is resumed too early
                 terminationGracePeriodSeconds=self.random.randint(1, 4),
             )
         )
@@ -70,14 +71,19 @@ class Storm:
         phases = self.phases()
         return phases["Completed"] + phases["Failed"] + phases["Stopped"] == len(self.ids)
 
+    def is_draining(self) -> bool:
+        """Whether Kueue evicts somebody, or has nobody to evict."""
+        return any(entry.is_evicted for entry in self.queue.entries()) or self.queue.taken() == 0
+
     def disturb(self) -> None:
-        """Drain the queue and open it again, at once or when it is empty; or push in."""
+        """Drain the queue, and open it again while its pods end or when it is empty; or push in."""
         match self.random.choice(["drain", "drain and release", "push in"]):
             case "drain":
                 self.queue.hold("HoldAndDrain")
                 wait_for(lambda: self.queue.taken() == 0, 60, "the queue to be empty", every=0.1)
             case "drain and release":
                 self.queue.hold("HoldAndDrain")
+                wait_for(self.is_draining, 60, "pods to be asked to end", every=0.1)
             case _:
                 self.submit("high")
         self.queue.hold("None")
