@@ -46,7 +46,8 @@ def submit(
     fields: dict[str, Any] = {"worker": launched.spec.worker.model_copy(update={"compute": SMALL})}
     if kind is not WorkloadKind.DISTRIBUTED:
         fields |= {"kind": kind, "distributed_framework": None, "num_workers": 1}
-    return rig.submit(replace(launched, spec=launched.spec.model_copy(update=fields)))
+    spec = launched.spec.model_copy(update=fields)
+    return rig.submit(replace(launched, spec=spec, site=replace(launched.site, kueue=True)))
 
 
 def test_places_in_the_queue_are_told_and_change(
