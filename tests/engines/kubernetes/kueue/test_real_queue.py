@@ -5,10 +5,11 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from engines.base import EngineUnavailable, Launch, Observation
+from engines.base import EngineUnavailable, Launch
 from engines.kubernetes.kueue import places
 from engines.kubernetes.objects import NAMESPACES
 from spec.kind import WorkloadKind
@@ -53,25 +54,26 @@ def submit(
 def test_places_in_the_queue_are_told_and_change(
     rig: KubernetesRig, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Kueue orders jobs of the same second by their UID."""
     monkeypatch.setattr(places, "ASK_SECONDS", 0.5)
     queue.open(seats=2)
     running = submit(rig, "sleep 600")
     rig.seen(running, Phase.RUNNING)
     waiting = [submit(rig, "true") for _ in range(2)]
-    last: dict[object, Observation] = {}
+    told: dict[UUID, str] = {}
 
-    def says(launched: Launch, place: str) -> bool:
-        seen = next(watch)
-        if seen:
-            last[seen.workload_id] = seen
-        told = last.get(launched.handle.workload_id)
-        return told is not None and told.message.endswith(f"; {place} in queue team")
+    def has_places(*expected: str) -> bool:
+        if seen := next(watch):
+            told[seen.workload_id] = seen.message.rpartition("; ")[2]
+        return {told.get(it.handle.workload_id) for it in waiting} == {*expected}
 
     with closing(rig.engine.watch()) as watch:
-        for number, launched in enumerate(waiting):
-            wait_for(partial(says, launched, ("1st", "2nd")[number]), 60, "its place", every=0)
-        rig.engine.stop(waiting[0].handle, run=1)
-        wait_for(partial(says, waiting[1], "1st"), 60, "the next place", every=0)
+        both = partial(has_places, "1st in queue team", "2nd in queue team")
+        wait_for(both, 60, "their places", every=0)
+        (first,) = [it for it in waiting if told[it.handle.workload_id].startswith("1st")]
+        waiting.remove(first)
+        rig.engine.stop(first.handle, run=1)
+        wait_for(partial(has_places, "1st in queue team"), 60, "the next place", every=0)
 
 
 @pytest.mark.parametrize("kind", [WorkloadKind.DISTRIBUTED, WorkloadKind.TRAINING])
