@@ -216,6 +216,7 @@ class Snapshot:
             now=datetime.now(UTC),
             has_kueue=self.has_kueue,
             queue_entries=self.queue_entries.values(),
+            queue_place=self.queue_place,
             placements=self.placements,
         )
 

@@ -1,14 +1,17 @@
 """Kueue's Workloads in the watch: each is found by its job, in whatever order both appear."""
 
-from typing import cast
+from collections.abc import Iterable
+from typing import ClassVar, cast
 
 import pytest
 
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.kueue.names import JOB_UID
+from engines.kubernetes.kueue.places import QueuePlaces
+from engines.kubernetes.kueue.workload import QueuedJob
 from engines.kubernetes.watch import watcher as watching
 from engines.kubernetes.watch.watcher import EVENT, Watcher, queue_collection
-from tests.engines.kubernetes.kueue.queue_entries import UID, entry, job
+from tests.engines.kubernetes.kueue.queue_entries import UID, WAITS, entry, job
 from tests.engines.kubernetes.versions import JOBS
 
 QUEUE = queue_collection("v1beta2")
@@ -88,3 +91,26 @@ def test_what_kueue_says_about_its_workload_is_told(watcher: Watcher) -> None:
         watcher.take_change(EVENT, "ADDED", one | {"type": "Normal", "message": reason})
     told = [event.reason for event in watcher.events]
     assert told == ["QuotaReserved", "Admitted", "EvictedDueToPreempted"]
+
+
+class Places:
+    """Kueue's view of what waits, as :class:`QueuePlaces` reads it."""
+
+    is_due = True
+    known: ClassVar = {("team-a", NAME): 2}
+
+    def read(self, waiting: Iterable[QueuedJob]) -> dict[tuple[str, str], int]:
+        assert [queued.name for queued in waiting] == [NAME]
+        return self.known
+
+
+def test_a_new_place_in_the_queue_is_reported(watcher: Watcher) -> None:
+    watcher._has_kueue = True
+    watcher._places = cast(QueuePlaces, Places())
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    watcher.take_change(QUEUE, "ADDED", entry(WAITS))
+    assert list(watcher._moved_in_queue()) == [UID]
+    observation = watcher.snapshots[UID].observation
+    assert observation
+    assert observation.message.endswith("; 2nd in queue team")
+    assert list(watcher._moved_in_queue()) == []
