@@ -20,7 +20,7 @@ from tests.faults.kubernetes.site import ENDED, ENDLESS, NAMESPACE, Site
 from tests.rest import ENDS
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.kueue
+pytestmark = [pytest.mark.faults, pytest.mark.kubernetes, pytest.mark.kueue]
 
 KINDS = pytest.mark.parametrize("kind", ["distributed", "trainings"])
 SLOW_END = "trap 'sleep 8; exit 143' TERM; echo begins; while :; do sleep 0.2; done"

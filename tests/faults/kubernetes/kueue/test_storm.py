@@ -19,7 +19,7 @@ from tests.faults.kubernetes.kueue.workloads import fought_writes, submit
 from tests.faults.kubernetes.site import Site
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.kueue
+pytestmark = [pytest.mark.faults, pytest.mark.kubernetes, pytest.mark.kueue]
 COUNT = int(os.environ.get("KUEUE_STORM", "12"))
 SEED = os.environ.get("KUEUE_SEED")
 SEATS = 5

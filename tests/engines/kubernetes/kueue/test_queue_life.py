@@ -20,7 +20,7 @@ from tests.engines.kubernetes.kueue.real_queue import Queue
 from tests.engines.reading import listed
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.kueue
+pytestmark = [pytest.mark.kubernetes, pytest.mark.kueue]
 SPACE = f"{PREFIX}team-a"
 SMALL = Compute(gpu_devices_request=0, cpu_core_request=0.02, cpu_memory_request="20M")
 
