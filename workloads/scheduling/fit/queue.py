@@ -29,6 +29,19 @@ def cause_beyond_quota(spec: WorkloadSpec, queue: LocalQueue) -> Cause | None:
     return None
 
 
+def workers_within_maximum(spec: WorkloadSpec, queue: LocalQueue) -> int:
+    """The number of the gang's workers that its ClusterQueue may have at most."""
+    least = 0
+    most = spec.num_workers
+    while least < most:
+        middle = (least + most + 1) // 2
+        if cause_beyond_quota(spec.model_copy(update={"num_workers": middle}), queue):
+            most = middle - 1
+        else:
+            least = middle
+    return least
+
+
 def queue_note(spec: WorkloadSpec, queue: LocalQueue) -> str:
     """Sentences that say which queue decides when a gang starts, and what quota it has."""
     return " ".join(_note_sentences(spec, queue))

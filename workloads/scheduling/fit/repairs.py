@@ -12,6 +12,7 @@ from spec.parts.scheduling import NODE_TYPE
 from spec.values.quantities import UNITS, to_bytes
 from spec.workload import MAX_WORKERS, WorkloadSpec
 from workloads.scheduling.fit.judge import Answer, Fit, Ground, predict_fit
+from workloads.scheduling.fit.queue import workers_within_maximum
 
 MAX_REPAIRS = 5  # offered at a time
 MAX_OF_A_KIND = 2
@@ -97,13 +98,15 @@ def variants(
         RepairKind.TYPE: _type_repairs(spec, ground),
         RepairKind.SHAPE: _shape_repairs(spec, ground),
         RepairKind.COMPUTE: _compute_repairs(spec, choices),
-        RepairKind.WORKERS: _worker_repairs(spec, fit),
+        RepairKind.WORKERS: _worker_repairs(spec, ground, fit),
     }
     yield from chain.from_iterable(its for kind, its in kinds.items() if kind not in without)
 
 
-def _worker_repairs(spec: WorkloadSpec, fit: Fit) -> Iterator[Repair]:
+def _worker_repairs(spec: WorkloadSpec, ground: Ground, fit: Fit) -> Iterator[Repair]:
     workers = fit.largest or 0
+    if ground.queue:
+        workers = workers_within_maximum(spec, ground.queue)
     if max(spec.min_replicas or 1, 1) <= workers < spec.num_workers:
         smaller = spec.model_copy(update={"num_workers": workers})
         yield Repair(RepairKind.WORKERS, str(workers), _workers_in_words(workers), smaller)

@@ -10,7 +10,7 @@ from spec.problems.causes import CauseKind
 from spec.workload import WorkloadSpec
 from tests.workloads.scheduling.fit.grounds import GIB, gang, ground, nodes
 from workloads.scheduling.fit.judge import Answer, Ground, predict_fit
-from workloads.scheduling.fit.repairs import find_repairs
+from workloads.scheduling.fit.repairs import RepairKind, find_repairs
 
 COVERED = (ResourceQuota(CPU, 64, 64, 64), ResourceQuota(MEMORY, 256 * GIB, None, None))
 
@@ -96,3 +96,12 @@ def test_a_repair_of_what_never_starts_is_left_to_the_queue() -> None:
     assert fit.answer is Answer.NEVER
     repairs = find_repairs(pooled, behind, fit)
     assert ("pool=big", Answer.UNKNOWN) in [(it.change, it.answer) for it in repairs]
+
+
+def test_fewer_workers_are_offered_where_a_gang_is_beyond_the_most_of_its_queue() -> None:
+    large = gang(7, 2)
+    behind = queued(quota(8, 10, 10))
+    fit = predict_fit(large, behind)
+    assert fit.answer is Answer.NEVER
+    (fewer, *_) = (it for it in find_repairs(large, behind, fit) if it.kind is RepairKind.WORKERS)
+    assert (fewer.change, fewer.answer) == ("workers=5", Answer.UNKNOWN)
