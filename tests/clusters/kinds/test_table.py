@@ -22,7 +22,7 @@ from workloads.wizard.sections import table
 
 SECTIONS = {section.key for section in table.SECTIONS}
 ASKS = (
-    r"Kind\.(LOCAL|KUBERNETES|SLURM)|engines\.(local|kubernetes|slurm)|(cluster|self)\.kind [!=]="
+    r"Kind\.(LOCAL|KUBERNETES|SLURM)|engines\.(local|kubernetes|slurm)\b|(cluster|self)\.kind [!=]="
 )
 ELSEWHERE = ["clusters/kinds", "engines", "tests", "bench", "*/migrations/*"]
 kinds = pytest.mark.parametrize(
