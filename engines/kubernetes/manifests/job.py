@@ -190,11 +190,13 @@ def replica(
 def restart_policy(spec: WorkloadSpec, kind: JobKind, source: Replica, role: Role) -> str:
     """The restart policy of a replica. ``OnFailure`` restarts a container after any exit code, up
     to the job's backoff limit; the operator's ``ExitCode`` would treat a plain ``exit 1`` as
-    permanent. MPI workers only wait for the launcher, whose restarts alone are counted. A plain
-    Job starts new pods instead, because evictions count as restarts otherwise."""
+    permanent. MPI workers only wait for the launcher, whose restarts alone are counted. A training
+    of one pod starts new pods instead, because evictions count as restarts otherwise. A workspace
+    restarts in its pod, which keeps the files that somebody edited there."""
     if not spec.backoff_limit or (kind is MPI and role is Role.WORKER):
         return str(RestartPolicy.NEVER)
-    default = RestartPolicy.NEVER if kind.is_plain else RestartPolicy.ON_FAILURE
+    starts_new_pods = kind.is_plain and spec.kind.traits.completes
+    default = RestartPolicy.NEVER if starts_new_pods else RestartPolicy.ON_FAILURE
     return str(source.restart_policy or default)
 
 

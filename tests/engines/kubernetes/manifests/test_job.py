@@ -108,6 +108,14 @@ def without_defaults(found: Any, wanted: Any) -> Any:
     return found
 
 
+@pytest.mark.parametrize(("kind", "policy"), [("training", "Never"), ("workspace", "OnFailure")])
+def test_a_workspace_restarts_in_its_pod_and_keeps_its_files(kind: str, policy: str) -> None:
+    launch = loaded(kind=kind, distributedFramework=None)
+    job = manifests(launch, prefix="trainyard-")[-1]
+    assert job["spec"]["template"]["spec"]["restartPolicy"] == policy
+    assert ("podFailurePolicy" in job["spec"]) is (policy == "Never")
+
+
 def test_names_of_jobs_leave_room_for_the_last_rank() -> None:
     launch = loaded(numWorkers=MAX_WORKERS)
     long = replace(launch, handle=replace(launch.handle, name="n" * 52))
