@@ -73,7 +73,7 @@ def test_a_job_is_entered_by_its_owner_alone(cluster: Cluster) -> None:
     ada = UserFactory.create()
     bob = UserFactory.create()
     assert not own_keys.why_not_entered(cluster, ada.pk, ada)
-    assert "nobody else enters them" in own_keys.why_not_entered(cluster, ada.pk, bob)
+    assert "nobody else can enter them" in own_keys.why_not_entered(cluster, ada.pk, bob)
 
 
 def test_elsewhere_nobody_needs_a_key(django_assert_num_queries: Any) -> None:
