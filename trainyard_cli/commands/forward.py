@@ -14,7 +14,7 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.commands.logs import find_rank
 from trainyard_cli.commands.terminal import Pod, Rank, open_socket
-from trainyard_cli.commands.waiting import ENDED
+from trainyard_cli.commands.waiting import ENDED_PHASES
 from trainyard_cli.errors import CliError, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
 
@@ -46,7 +46,7 @@ def port_forward(
     invocation = current_invocation(context)
     pairs = [parse_ports(text) for text in port]
     workload = lookup.find_workload(invocation, name, project)
-    if workload["phase"] in ENDED:
+    if workload["phase"] in ENDED_PHASES:
         message = f"A port needs a running rank, and {name} is {workload['phase']}."
         raise CliError(message)
     number = find_rank(invocation, workload, pod) if pod else str(rank)

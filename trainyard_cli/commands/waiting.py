@@ -12,7 +12,7 @@ from trainyard_cli.notes import print_note
 from trainyard_cli.rest.pulses import pulses
 from trainyard_cli.show import Item
 
-ENDED = {"Completed", "Failed", "Stopped", "Deleted"}
+ENDED_PHASES = {"Completed", "Failed", "Stopped", "Deleted"}
 MOST_PODS = 500
 
 
@@ -30,7 +30,7 @@ def wait_for_end(invocation: Invocation, workload_id: str) -> Item:
         if (line := _describe_phase(workload)) != state:
             state = line
             print_note(line)
-        if workload["phase"] in ENDED:
+        if workload["phase"] in ENDED_PHASES:
             return workload
     raise AssertionError("the states end with the last one")
 

@@ -10,7 +10,7 @@ from engines.kubernetes.kueue.names import KUEUE
 from engines.kubernetes.status.conditions import condition
 
 MOST_QUEUES = 1000  # that are remembered
-ACTIVE = "Active"  # a condition of both kinds of queues
+IS_ACTIVE = "Active"  # a condition of both kinds of queues
 NOWHERE = "ClusterQueueDoesNotExist"  # reason of that condition
 HOLDS = ("Hold", "HoldAndDrain")  # stop policies
 
@@ -57,7 +57,7 @@ def _why_inactive(item: Manifest, cluster_queue: Manifest | None) -> str:
     """Why a queue starts nothing, in Kueue's words; those of its ClusterQueue say more."""
     if cluster_queue and (why := _inactivity(cluster_queue)):
         return f"ClusterQueue {cluster_queue['metadata']['name']}: {why}"
-    if condition(item.get("status") or {}, ACTIVE).get("reason") == NOWHERE:
+    if condition(item.get("status") or {}, IS_ACTIVE).get("reason") == NOWHERE:
         return f"there is no ClusterQueue {item['spec']['clusterQueue']}"
     if item["spec"].get("stopPolicy") in HOLDS:
         return f"its stopPolicy is {item['spec']['stopPolicy']}"
@@ -65,7 +65,7 @@ def _why_inactive(item: Manifest, cluster_queue: Manifest | None) -> str:
 
 
 def _inactivity(queue: Manifest) -> str:
-    active = condition(queue.get("status") or {}, ACTIVE)
+    active = condition(queue.get("status") or {}, IS_ACTIVE)
     if active.get("status") != "False":
         return ""
     return str(active.get("message") or active.get("reason") or "it is not active")

@@ -40,8 +40,11 @@ class GangView:
     @cached_property
     def waiting(self) -> list[PodView]:
         """The pods whose rank does not run, and has not ended for good."""
-        phases = {RankPhase.PENDING, *([RankPhase.FAILED] if self.retries else [])}
-        return [pod for pod in self.pods if pod.phase in phases]
+        return [pod for pod in self.pods if self._is_waiting(pod)]
+
+    def _is_waiting(self, pod: PodView) -> bool:
+        is_retried = self.retries and pod.phase is RankPhase.FAILED
+        return is_retried or pod.phase is RankPhase.PENDING
 
     @cached_property
     def failed(self) -> list[PodView]:
