@@ -43,7 +43,7 @@ test-all: install-dev ## What CI and releases need besides, in half an hour (POS
 test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBERNETES_TESTBED=, a program that starts some)
 	@$(CHOSEN_CLUSTER) $(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")
 
-test-kubernetes-oldest: install-dev ## The same for the oldest release: contract, manifests and faults
+test-kubernetes-oldest: install-dev ## The same on 1.34: contract, manifests and faults
 	@$(CHOSEN_CLUSTER) K8S_RELEASE=1.34 $(BIN)/python -m tests.kubernetes --oldest
 
 test-slurm: install-dev ## Tests on a Slurm cluster (SLURM_TESTBED=, a program that starts one; SLURM_SUITE=trixie: 24.11)

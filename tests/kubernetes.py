@@ -52,7 +52,7 @@ KUEUE = Setting(6463, "training,trainer,kueue", "kueue")
 KAI = Setting(6463, "training,kai", "kai")
 #: Another release has programs and clusters of its own, at another port.
 OLD = Setting(6543, "training,mpi", TRAINING.marks)
-#: What is tested on the oldest release that is supported.
+#: What is tested on the oldest release of the testbed.
 OLD_FILES = (
     ENGINE / "test_contract.py",
     ENGINE / "manifests",
