@@ -143,7 +143,7 @@ def foreign_finalizers(item: Manifest) -> list[str]:
 def finalizer_error(what: str, names: Sequence[str]) -> EngineUnavailable:
     """``what`` is the object that is kept."""
     title = f"{what} is kept on the cluster by the finalizer {' and '.join(names)}"
-    todo = "Whoever added it must remove it. If this persists, ask the administrator."
+    todo = "The controller that added it must remove it. If this persists, ask the administrator."
     cause = Cause(CauseKind.OTHER, title, todo, precise_reason=Reason.CLUSTER_UNAVAILABLE)
     return EngineUnavailable(f"{title}. {todo}", cause=cause)
 

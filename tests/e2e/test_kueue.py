@@ -86,7 +86,7 @@ def fill_in(page: Page) -> None:
     queues.select_option(QUEUE)
 
 
-def test_a_training_waits_in_the_queue_that_was_chosen_and_runs_once_it_has_room(
+def test_a_training_waits_in_its_queue_and_runs_once_it_has_room(
     admin_page: Page, product: Trainyard, queue: Queue
 ) -> None:
     page = admin_page

@@ -62,7 +62,7 @@ def test_an_invalid_document_is_left_for_validation_to_refuse(document: object) 
     assert versions.upgrade_document(versions.with_version(document), WorkloadSpec) == document
 
 
-def test_a_spec_of_0_1_0_has_no_queue_and_no_labels_of_its_job() -> None:
+def test_a_spec_of_0_1_0_is_lifted_without_a_queue() -> None:
     stored = {"distributedFramework": "PyTorch", "worker": REPLICA, versions.KEY: 1}
     lifted = versions.upgrade_document(stored, WorkloadSpec)
     assert lifted == {

@@ -148,7 +148,7 @@ def manifest_of(spec: Spec) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("fields", OF_THE_JOB, ids=lambda it: "+".join(it))
-def test_queue_and_labels_of_the_job_are_stored_the_same_whichever_way_they_come(
+def test_every_door_stores_the_same_queue_and_job_labels(
     fields: Spec, on_kubernetes: Project, send: Send, wizard: Wizard, receiver: Receiver
 ) -> None:
     cluster = on_kubernetes.cluster

@@ -36,7 +36,7 @@ def test_a_namespace_deleted_under_its_workloads_is_told_and_made_again(site: Si
     assert not site.cluster.jobs(lost)
 
 
-def test_a_backoff_limit_that_nobody_saw_leaves_the_exit_code_as_the_cause(site: Site) -> None:
+def test_an_unseen_backoff_limit_leaves_the_exit_code_as_cause(site: Site) -> None:
     """The operator removes the pods, and another worker finds the job without them."""
     failing = site.submit("failing", "echo I fail; sleep 1; exit 5", backoffLimit=3)
 

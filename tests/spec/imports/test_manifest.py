@@ -143,7 +143,7 @@ def test_an_unknown_kind_is_refused_with_the_known_ones(manifest: dict[str, Any]
     assert "PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob of kubeflow.org" in fault.text
 
 
-def test_labels_and_annotations_of_a_job_are_kept_and_its_queue_is_read() -> None:
+def test_labels_of_a_job_are_kept_and_its_queue_read() -> None:
     metadata = {
         "name": "mnist",
         "labels": {

@@ -157,9 +157,7 @@ def test_a_running_gang_that_its_queue_took_back_is_pending(gang: Workload, phas
 
 
 @pytest.mark.parametrize("phase", [Phase.RUNNING, Phase.PENDING])
-def test_a_gang_whose_job_ended_when_its_queue_took_it_back_runs_again(
-    gang: Workload, phase: Phase
-) -> None:
+def test_a_gang_that_ended_by_an_eviction_runs_again(gang: Workload, phase: Phase) -> None:
     seen(phase, RUNS)
     ended = Observation(
         gang.pk,

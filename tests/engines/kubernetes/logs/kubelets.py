@@ -123,7 +123,7 @@ class Sent:
             self.kubelet.watching.remove(self)
 
     def shutdown(self) -> None:
-        """Whoever reads asks for no more."""
+        """The reader asks for no more."""
 
     def stream(self, _size: int) -> Iterator[bytes]:
         if self.file is None:

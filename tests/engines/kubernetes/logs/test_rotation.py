@@ -34,7 +34,7 @@ def collected(
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
-def test_a_log_that_was_first_read_late_says_that_its_head_may_be_missing(
+def test_a_log_first_read_late_says_its_head_may_be_missing(
     is_silent: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also if it was empty then: so is a file that was just begun."""
@@ -54,7 +54,7 @@ def test_a_log_that_was_first_read_late_says_that_its_head_may_be_missing(
     assert collected(streams, uid, cursors, until=b"one\n") == ROTATED + b"one\n"
 
 
-def test_a_log_that_begins_early_says_nothing_when_it_is_first_read_late(
+def test_a_log_that_begins_early_says_nothing_if_read_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As after a worker was away for a moment."""

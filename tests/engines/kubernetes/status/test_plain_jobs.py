@@ -104,7 +104,7 @@ def tries(*codes: int) -> list[dict[str, Any]]:
     return pods
 
 
-def test_a_job_with_tries_left_starts_its_rank_again_in_a_new_pod() -> None:
+def test_a_job_with_tries_left_starts_its_rank_again() -> None:
     observation = seen(job(backoffLimit=2), *tries(3, 4))
     assert (observation.phase, observation.reason) == (Phase.INITIALIZING, Reason.RESTARTING)
     assert observation.message == "worker-0 (rank 0): exited with code 4"

@@ -60,7 +60,7 @@ def test_a_job_is_not_complete_because_a_removed_master_answered_with_0(
 
 @pytest.mark.parametrize(("removal", "words"), REMOVALS)
 @pytest.mark.parametrize("code", [137, 143, 0])
-def test_a_job_that_fails_because_of_a_removed_pod_does_not_tell_its_exit_code(
+def test_a_job_failed_by_a_removed_pod_tells_no_exit_code(
     removal: dict[str, Any], words: str, code: int
 ) -> None:
     phase = "Failed" if code else "Succeeded"
@@ -73,7 +73,7 @@ def test_a_job_that_fails_because_of_a_removed_pod_does_not_tell_its_exit_code(
     assert end_of(seen.ranks[0]) == (RankPhase.STOPPED, Reason.NONE, None)
 
 
-def test_an_operator_that_decides_in_the_second_of_a_removal_blames_no_other_rank() -> None:
+def test_an_operator_that_decides_at_once_blames_no_other_rank() -> None:
     """It also removes the other pods in that second, and says of which role one failed."""
     master = pod("master", 0, **DELETED)
     worker = pod("worker", 0, **DELETED)

@@ -70,7 +70,7 @@ def test_a_rank_ends_with_its_program_although_a_native_sidecar_runs(
     )
 
 
-def test_a_program_that_has_ended_does_not_start_again_while_its_pod_ends() -> None:
+def test_an_ended_program_is_not_restarting_while_its_pod_ends() -> None:
     """The moment in which the container has ended, and the pod is not Succeeded yet."""
     ready = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
     contained = {"type": "ContainersReady", "status": "False", "reason": "PodCompleted"}

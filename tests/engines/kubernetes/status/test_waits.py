@@ -65,7 +65,7 @@ def slow_class(rig: KubernetesRig) -> Iterator[str]:
     rig.api.delete(f"{CLASSES}/{SLOW}")
 
 
-def test_a_volume_that_is_made_for_its_first_pod_is_no_fault_of_the_scheduler(
+def test_a_volume_made_for_its_first_pod_accuses_no_scheduler(
     rig: KubernetesRig, slow_class: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lifecycle, "SCHEDULER_SECONDS", 1)
@@ -106,7 +106,7 @@ def single_job(rig: KubernetesRig) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("single_job")
-def test_a_job_for_which_a_quota_has_no_room_waits_and_ended_jobs_count(
+def test_a_used_up_quota_of_jobs_is_waited_for(
     rig: KubernetesRig,
 ) -> None:
     def training() -> Launch:

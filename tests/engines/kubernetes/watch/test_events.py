@@ -86,7 +86,7 @@ def test_a_race_that_a_controller_lost_is_not_told(watcher: Watcher, said: str) 
     assert heard(watcher) == [(UID, "PyTorchJob job", "PodGrouperWarning")]
 
 
-def test_a_pod_that_preempts_is_named_if_it_is_known_and_of_the_project(watcher: Watcher) -> None:
+def test_a_known_preempting_pod_of_the_project_is_named(watcher: Watcher) -> None:
     known = "473f17fd-ee2d-4b42-bf02-82a2bb1fe725"
     other = known.replace("4", "5")
     by = its_pod()

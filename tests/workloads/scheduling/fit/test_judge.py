@@ -102,7 +102,7 @@ def test_a_taint_on_nodes_of_the_type_is_nearer_than_another_type() -> None:
     assert [share.nodes for share in cause.shares] == [1, 4, 2]
 
 
-def test_a_taint_on_the_only_large_nodes_is_what_a_large_pod_lacks() -> None:
+def test_a_taint_on_the_only_large_nodes_is_the_lack() -> None:
     fit = predict_fit(gang(gpus=4), ground(nodes(1, taint="team"), nodes(3, gpus=0)))
     assert cause_of(fit).title == "Nodes are reserved for others by the taint team"
 

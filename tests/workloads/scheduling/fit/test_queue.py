@@ -58,7 +58,7 @@ def test_a_gang_beyond_the_most_of_a_queue_never_starts() -> None:
     assert predict_fit(gang(2, 4), queued(quota(8, 10, 10))).answer is Answer.UNKNOWN
 
 
-def test_the_pods_of_a_role_share_a_flavor_and_two_roles_need_not() -> None:
+def test_pods_of_a_role_share_a_flavor_but_roles_differ() -> None:
     two_flavors = quota(8, 8, of_role=4)
     assert predict_fit(gang(2, 4), queued(two_flavors)).answer is Answer.NEVER
     assert predict_fit(gang(1, 4, master=True), queued(two_flavors)).answer is Answer.UNKNOWN
@@ -98,7 +98,7 @@ def test_a_repair_of_what_never_starts_is_left_to_the_queue() -> None:
     assert ("pool=big", Answer.UNKNOWN) in [(it.change, it.answer) for it in repairs]
 
 
-def test_fewer_workers_are_offered_where_a_gang_is_beyond_the_most_of_its_queue() -> None:
+def test_fewer_workers_are_offered_beyond_the_maximum_of_a_queue() -> None:
     large = gang(7, 2)
     behind = queued(quota(8, 10, 10))
     fit = predict_fit(large, behind)

@@ -54,13 +54,11 @@ def said(gpus: int, *nodes: NodeInfo, **spec: Any) -> str:
         (1, [0, 0], FULL),  # the scheduler looked at others than we know
     ],
 )
-def test_a_pod_that_asks_for_more_gpus_than_any_node_has_never_fits(
-    gpus: int, nodes: list[int], told: str
-) -> None:
+def test_more_gpus_than_any_node_has_never_fit(gpus: int, nodes: list[int], told: str) -> None:
     assert said(gpus, *(node(f"n{i}", have) for i, have in enumerate(nodes))) == told
 
 
-def test_only_nodes_that_a_pod_may_be_on_count_for_whether_it_ever_fits() -> None:
+def test_only_nodes_open_to_a_pod_count_for_its_fit() -> None:
     nodes = node("a", pool="cpu"), node("b", pool="cpu"), node("c", 8, pool="gpu")
     expression = {"key": "pool", "operator": "In", "values": ["cpu"]}
     terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
@@ -71,7 +69,7 @@ def test_only_nodes_that_a_pod_may_be_on_count_for_whether_it_ever_fits() -> Non
     assert said(1, *nodes, nodeSelector={"pool": "other"}) == FULL, "our labels are too old"
 
 
-def test_a_pod_that_never_fits_says_what_to_do_and_what_the_scheduler_said() -> None:
+def test_a_pod_that_never_fits_says_what_to_do() -> None:
     one = waiting(1, {})
     before = look(MASTER, one)
     cause = with_known_nodes(before, [one], lambda: [node(name) for name in "abc"]).cause
@@ -143,7 +141,7 @@ def test_taints_that_the_scheduler_does_not_name_are_those_of_the_nodes() -> Non
     assert cause_for(said, *outdated).shares[1].label == "reserved for others by a taint"
 
 
-def test_taints_of_control_planes_come_last_where_the_scheduler_does_not_name_them() -> None:
+def test_taints_of_control_planes_come_last_even_unnamed() -> None:
     planes = [node(name, taint="node-role.kubernetes.io/control-plane") for name in "abc"]
     said = (
         "0/4 nodes are available: 1 node(s) were unschedulable, 3 node(s) had untolerated taint(s)."
@@ -157,7 +155,7 @@ def test_taints_of_control_planes_come_last_where_the_scheduler_does_not_name_th
 CORDONED = "Nodes are cordoned (1 of 4 nodes)"
 
 
-def test_a_node_of_the_type_that_has_a_taint_is_nearer_than_other_types() -> None:
+def test_a_tainted_node_of_the_type_is_nearer_than_others() -> None:
     said = f"0/3 nodes are available: {NAMELESS}, 2 node(s) didn't match Pod's node affinity."
     nodes = [node("a", 1, taint="dedicated", type="h100"), node("b", 1), node("c", 1)]
     cause = cause_for(said, *nodes, **H100)
@@ -170,13 +168,13 @@ def test_a_node_of_the_type_that_has_a_taint_is_nearer_than_other_types() -> Non
     ]
 
 
-def test_a_taint_on_nodes_of_another_type_is_not_what_a_pod_lacks() -> None:
+def test_a_taint_on_another_type_is_no_cause() -> None:
     said = f"0/3 nodes are available: {NAMELESS}, 2 node(s) didn't match Pod's node affinity."
     nodes = [node("a", 1, taint="dedicated"), node("b", 1), node("c", 1)]
     assert cause_for(said, *nodes, **H100).title == "No node is of the requested pool or type"
 
 
-def test_a_pod_that_only_fits_nodes_with_a_taint_does_not_wait_for_others() -> None:
+def test_a_pod_that_fits_only_tainted_nodes_waits_for_none() -> None:
     said = f"0/3 nodes are available: {NAMELESS}, 2 Insufficient nvidia.com/gpu."
     nodes = [node("a", 1, taint="dedicated"), node("b"), node("c")]
     cause = cause_for(said, *nodes)
@@ -214,7 +212,7 @@ def test_a_node_without_a_free_port_is_one_that_the_pod_selects() -> None:
     assert cause.title == "Its port on the host's network is in use on every node", "label is new"
 
 
-def test_a_taint_on_the_only_nodes_that_fit_is_found_with_kai_too() -> None:
+def test_a_taint_on_the_only_fitting_nodes_is_found_with_kai() -> None:
     said = (
         "no nodes with enough resources were found: 1 node(s) had untolerated taint {dedicated: x}."
         " \n2 node(s) didn't have enough resources: GPUs."
