@@ -23,6 +23,10 @@ known = dict(
     schedulers=["kai-scheduler"],
     storage_classes=["fast"],
     priority_classes=["low", "high"],
+    kueue="v1beta2",
+    local_queues=[
+        dict(namespace="trainyard-vision", name="team", cluster_queue="all", quotas=None)
+    ],
 )
 settings = dict(ingress_domain="apps.example.com")
 cluster = Cluster.objects.create(
