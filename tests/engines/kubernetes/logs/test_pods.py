@@ -129,9 +129,14 @@ def test_odd_output_comes_as_it_was_written(rig: KubernetesRig) -> None:
     numbers = [b"%d\n" % i for i in range(1, 130_001)]
     want = bars + b"x" * 10**6 + b"\n" + b"\x00\x01\xff\xfe binary\n\n\n"
     want += b"".join(numbers) * 3 + b"".join(numbers[:20_000])
-    # Where an answer was requested again after the node had begun another file, a line of ours
-    # stands, although nothing is missing.
+    # A line of ours stands where the node may have left out output, because it rotated the log
+    # faster than a busy machine reads it. Nothing is missing elsewhere, and nothing comes twice.
     (text,) = keeper.texts().values()
-    got = text.replace(ROTATED, b"")
-    assert len(got) == len(want)
-    assert got == want
+    read = 0
+    parts = text.split(ROTATED)
+    for part in parts:
+        begin = want.find(part, read)
+        assert begin >= read, "output came twice, or other than it was written"
+        read = begin + len(part)
+    assert want.startswith(parts[0])
+    assert want.endswith(parts[-1])

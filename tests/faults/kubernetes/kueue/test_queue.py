@@ -152,7 +152,7 @@ def test_a_workload_activated_by_hand_continues_as_the_next_run(
     site: Site, queue: Queue, kind: str
 ) -> None:
     queue.open(seats=2)
-    again = submit(site, "again", ENDLESS, kind=kind)
+    again = submit(site, "again", ENDLESS, kind=kind, backoffLimit=3)
     assert site.rest.wait(again, "Running", *ENDS, timeout=ENDED) == "Running"
     act(site, again, "suspend", kind)
     assert site.rest.wait(again, *ENDS, timeout=ENDED) == "Stopped"

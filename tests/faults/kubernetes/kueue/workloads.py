@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from itertools import groupby
 from typing import Any
 
 from spec.phases import Phase
@@ -48,7 +49,8 @@ def main_phases(site: Site, workload: str) -> list[Phase]:
     """Return the phases that a workload went through, without those on the way to running."""
     on_the_way = {Phase.CREATING, Phase.RESUMING, Phase.INITIALIZING}
     phases = [phase for phase in site.history(workload) if phase not in on_the_way]
-    return phases[1:] if phases and phases[0] is Phase.PENDING else phases
+    changes = [phase for phase, _ in groupby(phases)]  # Pending again after it was admitted
+    return changes[1:] if changes and changes[0] is Phase.PENDING else changes
 
 
 def fought_writes(proxy: ApiProxy) -> list[str]:
