@@ -49,7 +49,7 @@ def test_an_unseen_backoff_limit_leaves_the_exit_code_as_cause(site: Site) -> No
     site.trainyard.kill("worker")
     site.proxy.heal()
     site.ends_once(failing, "Failed")
-    assert "(rank 0) exited with code 5" in site.rest.events(failing)[-1]["message"]
+    assert "exited with code 5" in site.rest.events(failing)[-1]["message"]
     assert 5 in {rank["exitCode"] for rank in site.rest.pods(failing)}
     assert "I fail" in site.rest.log(failing, 0)
 

@@ -5,8 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from engines.kubernetes.objects import NAMESPACES
+from tests.cluster import RealCluster
 from tests.engines.kubernetes.kueue.real_queue import Queue, create_priorities
 from tests.faults.kubernetes.site import NAMESPACE, Site
+
+
+@pytest.fixture(scope="session")
+def real_cluster(real_cluster: RealCluster) -> RealCluster:
+    """The cluster, with priorities before the product first looks for them."""
+    create_priorities(real_cluster.api)
+    return real_cluster
 
 
 @pytest.fixture
@@ -18,7 +26,6 @@ def queue(site: Site) -> Iterator[Queue]:
         pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
     if api.find(f"{NAMESPACES}/{NAMESPACE}") is None:
         api.create(NAMESPACES, {"metadata": {"name": NAMESPACE}})
-    create_priorities(api)
     site.proxy.writes.clear()
     yield found
     found.hold("None")
