@@ -63,6 +63,8 @@ def test_a_line_from_the_first_third_is_found(admin_page: Page, rest: Rest) -> N
     page.reload()
     expect(hits(page)).to_have_text("20 of 20 lines", timeout=SOON)
     page.get_by_role("button", name="Follow").click()
+    # After a reload the browser may leave the page at its top, with the end of the log below it.
+    page.locator("[data-log-view]").evaluate("view => view.scrollIntoView({block: 'end'})")
     expect(page.get_by_text("iteration 060000 of many").first).to_be_in_viewport()
 
 
