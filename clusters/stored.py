@@ -10,7 +10,7 @@ from typing import Any
 
 from engines.base import Capabilities, Claim, FrameworkSupport
 from engines.findings import Finding, Level
-from engines.job_queues import LocalQueue, ResourceQuota
+from engines.local_queues import LocalQueue, ResourceQuota
 from engines.nodes import Gpu
 from engines.partitions import BillingAccount, NodeShape, Partition
 from spec.framework import Framework

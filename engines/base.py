@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from engines.findings import Finding
-from engines.job_queues import LocalQueue
+from engines.local_queues import LocalQueue
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
 from engines.partitions import BillingAccount, Partition

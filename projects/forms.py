@@ -12,7 +12,7 @@ from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
-from engines.job_queues import LocalQueue
+from engines.local_queues import LocalQueue
 from projects.models import Department, Project
 from projects.ranks import RANKS
 from spec.part import Flag, Number

@@ -13,7 +13,7 @@ from pydantic import ValidationError as SchemaError
 
 from core.rest.validation import REQUIRED
 from engines.base import Claim, Engine, Launch, Site
-from engines.job_queues import LocalQueue
+from engines.local_queues import LocalQueue
 from spec.data.storage import Storage
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec

@@ -6,7 +6,7 @@ from accounts.api.tokens import ApiRequest
 from core.rest.api import Wire, not_found
 from core.rest.filters import TEXT, Fields
 from core.rest.rows import WholeListing
-from engines.job_queues import LocalQueue
+from engines.local_queues import LocalQueue
 from projects.models import Project
 
 router = Router(tags=["Projects"])

@@ -7,7 +7,7 @@ import pytest
 
 from clusters.stored import capabilities_of
 from engines.base import Capabilities
-from engines.job_queues import GPU, LocalQueue, ResourceQuota
+from engines.local_queues import GPU, LocalQueue, ResourceQuota
 
 QUOTA = ResourceQuota(GPU, nominal=8, most=None, most_of_role=None)
 KUEUE = Capabilities(

@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 from playwright.sync_api import Page, expect
 
-from engines.kubernetes.objects import NAMESPACES
 from tests.cluster import SHELL_IMAGE, RealCluster
 from tests.e2e.walk import command, make_environment
 from tests.engines.kubernetes.kueue.real_queue import Queue
@@ -27,11 +26,7 @@ def queue(real_cluster: RealCluster) -> Iterator[Queue]:
     """A LocalQueue of the project's namespace, without room for any pod yet."""
     space = f"trainyard-{PROJECT}"
     real_cluster.wipe(space)
-    found = Queue(real_cluster.api, space, QUEUE)
-    if not found.version:
-        pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
-    if real_cluster.api.find(f"{NAMESPACES}/{space}") is None:
-        real_cluster.api.create(NAMESPACES, {"metadata": {"name": space}})
+    found = Queue.in_namespace(real_cluster.api, space, QUEUE)
     found.open(seats=1)  # a fifth of what the pod requests
     yield found
     found.close()

@@ -46,14 +46,14 @@ def cluster_with_queues(*queues: tuple[str, str]) -> Cluster:
 
 
 @pytest.fixture
-def boss() -> User:
+def administrator() -> User:
     user: User = UserFactory(administrator=True)
     return user
 
 
 @pytest.fixture
-def client(boss: User) -> Client:
-    return signed_in(boss)
+def client(administrator: User) -> Client:
+    return signed_in(administrator)
 
 
 def test_the_form_offers_the_queues_of_the_project_and_keeps_one(
@@ -82,26 +82,30 @@ def test_a_cluster_without_kueue_is_not_asked_for_a_queue(client: Client) -> Non
 
 
 def test_a_default_queue_needs_kueue_and_a_name_that_kubernetes_takes(
-    boss: User, cluster: Cluster
+    administrator: User, cluster: Cluster
 ) -> None:
     with pytest.raises(ValidationError, match=r"has no Kueue.*Leave it empty"):
-        create_project(by=boss, name="x", cluster=ClusterFactory(), default_queue="team")
+        create_project(by=administrator, name="x", cluster=ClusterFactory(), default_queue="team")
     with pytest.raises(ValidationError, match="Use lower-case letters, digits"):
-        create_project(by=boss, name="x", cluster=cluster, default_queue="Team A")
+        create_project(by=administrator, name="x", cluster=cluster, default_queue="Team A")
 
 
-def test_a_change_of_it_is_recorded_and_other_changes_keep_it(boss: User, cluster: Cluster) -> None:
-    project = create_project(by=boss, name="vision", cluster=cluster, default_queue=" team ")
+def test_a_change_of_it_is_recorded_and_other_changes_keep_it(
+    administrator: User, cluster: Cluster
+) -> None:
+    project = create_project(
+        by=administrator, name="vision", cluster=cluster, default_queue=" team "
+    )
     assert AuditEntry.objects.latest("pk").after["default_queue"] == "team"
-    update_project(project, by=boss, **UNCHANGED)
+    update_project(project, by=administrator, **UNCHANGED)
     assert project.default_queue == "team"
-    update_project(project, by=boss, default_queue="other", **UNCHANGED)
+    update_project(project, by=administrator, default_queue="other", **UNCHANGED)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.before["default_queue"], entry.after["default_queue"]) == ("team", "other")
 
 
-def test_rest_creates_reads_and_changes_it(boss: User, cluster: Cluster) -> None:
-    call = Caller(boss)
+def test_rest_creates_reads_and_changes_it(administrator: User, cluster: Cluster) -> None:
+    call = Caller(administrator)
     body = {"name": "vision", "clusterId": str(cluster.pk), "defaultQueue": "team"}
     status, project = call("POST", "/org-unit/projects", body)
     assert (status, project["defaultQueue"]) == (201, "team")
@@ -110,21 +114,21 @@ def test_rest_creates_reads_and_changes_it(boss: User, cluster: Cluster) -> None
     assert call("PUT", path, {"defaultQueue": ""})[1]["defaultQueue"] == ""
 
 
-@pytest.mark.usefixtures("boss")
+@pytest.mark.usefixtures("administrator")
 def test_the_command_sets_it(cluster: Cluster) -> None:
     call_command("add_project", "vision", "--cluster", "prod", "--queue", "team")
     assert Project.objects.get().default_queue == "team"
 
 
-def test_rest_lists_the_queues_of_a_project(boss: User, cluster: Cluster) -> None:
+def test_rest_lists_the_queues_of_a_project(administrator: User, cluster: Cluster) -> None:
     rows = cluster.capabilities_json["local_queues"]
     rows[0]["quotas"] = [
         {"resource": "nvidia.com/gpu", "nominal": 8, "most": None, "most_of_role": None}
     ]
     rows.append(rows[0] | {"name": "slow", "quotas": None, "why_inactive": "it is stopped"})
     cluster.save()
-    project = create_project(by=boss, name="vision", cluster=cluster, default_queue="team")
-    call = Caller(boss)
+    project = create_project(by=administrator, name="vision", cluster=cluster, default_queue="team")
+    call = Caller(administrator)
     status, answer = call("GET", f"/org-unit/projects/{project.pk}/queues")
     assert status == 200
     team, slow = answer["queues"]
@@ -138,3 +142,9 @@ def test_rest_lists_the_queues_of_a_project(boss: User, cluster: Cluster) -> Non
     }
     assert (slow["isDefault"], slow["active"], slow["message"]) == (False, False, "it is stopped")
     assert call("GET", f"/org-unit/projects/{ProjectFactory().pk}/queues")[1] == {"queues": []}
+
+
+def test_queues_of_a_project_are_hidden_from_others(administrator: User, cluster: Cluster) -> None:
+    project = create_project(by=administrator, name="vision", cluster=cluster)
+    status, _ = Caller(UserFactory())("GET", f"/org-unit/projects/{project.pk}/queues")
+    assert status == 404

@@ -343,6 +343,17 @@ class Workload(models.Model):
         return str(as_mapping(self.spec_json).get("priorityClass") or "")
 
     @property
+    def queue(self) -> str:
+        """The queue of Kueue in the spec; empty without one."""
+        return str(as_mapping(self.spec_json).get("queue") or "")
+
+    @property
+    def queue_origin(self) -> str:
+        """What chose the queue, such as the project; empty if a user did."""
+        origin = str(as_mapping(self.origins_json).get("queue") or "user")
+        return "" if origin == "user" else origin
+
+    @property
     def category(self) -> str:
         """The category in the spec; empty without one."""
         return str(as_mapping(self.spec_json).get("category") or "")

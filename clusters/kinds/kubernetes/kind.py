@@ -15,10 +15,10 @@ from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSetti
 from clusters.kinds.kubernetes.wire import KubernetesConnecting
 from core.database.fields import Unreadable
 from engines.base import Claim, Engine, EngineUnavailable, Launch
-from engines.job_queues import LocalQueue
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.names import project_namespace
+from engines.local_queues import LocalQueue
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 

@@ -5,8 +5,8 @@ Only plans are checked: what a stopped workload needs may be created again befor
 are not checked, because Trainyard may not read them. Missing claims and ConfigMaps cause warnings
 instead of problems, because they may be created before the cluster is checked again."""
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from django.db.models.fields.json import KT
 from pydantic import ValidationError
@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import name_first_three
 from engines.base import Claim, Launch
-from engines.job_queues import DEFAULT_QUEUE, LocalQueue
 from engines.kubernetes.manifests.owned_labels import queue_name
 from engines.kubernetes.names import project_namespace
+from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools
@@ -24,6 +24,7 @@ from spec.workload import Replica, WorkloadSpec
 
 CLAIM = "claim"
 CONFIG_MAP = "ConfigMap"
+Namespaced = TypeVar("Namespaced", Claim, LocalQueue)
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -162,20 +163,21 @@ def starting_queue(cluster: "Cluster", project: str, spec: WorkloadSpec) -> Loca
 
 def local_queues(cluster: "Cluster", project: str) -> list[LocalQueue] | None:
     """Return the LocalQueues that can start the project's jobs; ``None`` if they are unknown."""
-    queues = cluster.capabilities.local_queues
-    namespace = _namespace(cluster, project)
-    if queues is None or namespace is None:
-        return None
-    return [queue for queue in queues if queue.namespace == namespace]
+    return _of_project(cluster.capabilities.local_queues, cluster, project)
 
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
     """Return the claims that the project's pods can mount; ``None`` if they are unknown."""
-    claims = cluster.capabilities.claims
+    return _of_project(cluster.capabilities.claims, cluster, project)
+
+
+def _of_project(
+    found: Sequence[Namespaced] | None, cluster: "Cluster", project: str
+) -> list[Namespaced] | None:
     namespace = _namespace(cluster, project)
-    if claims is None or namespace is None:
+    if found is None or namespace is None:
         return None
-    return [claim for claim in claims if claim.namespace == namespace]
+    return [one for one in found if one.namespace == namespace]
 
 
 def config_maps(cluster: "Cluster", project: str) -> list[str] | None:

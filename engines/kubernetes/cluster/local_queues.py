@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from engines.base import EngineRefused, Manifest
-from engines.job_queues import LocalQueue, ResourceQuota
 from engines.kubernetes.amounts import parse_amount
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.kueue.names import KUEUE
 from engines.kubernetes.status.conditions import condition
+from engines.local_queues import LocalQueue, ResourceQuota
 
 MOST_QUEUES = 1000  # that are remembered
 IS_ACTIVE = "Active"  # a condition of both kinds of queues

@@ -474,10 +474,10 @@ class JobView:
         last = max((pod.created for pod in self.pods), default=None)
         manifests = [pod.manifest for pod in gang.pods]
 
-        def held(name: str) -> Decimal:
+        def amount_of_gang(name: str) -> Decimal:
             return sum((quota_amount(pod, name) for pod in manifests), Decimal(0))
 
-        cause = refused.creation_failure(self.warnings, since=last, held=held)
+        cause = refused.creation_failure(self.warnings, since=last, amount_of_gang=amount_of_gang)
         return (
             refused.partial_creation(cause, len(gang.pods), gang.size)
             if cause and gang.pods

@@ -16,7 +16,7 @@ from accounts.models import User
 from core import text
 from core.rest.api import ApiError, Issue, StrictBody, refusal_error, unreadable_request
 from core.web.query import parse_number
-from engines.job_queues import DEFAULT_QUEUE
+from engines.local_queues import DEFAULT_QUEUE
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats.documents import mask_secret_values

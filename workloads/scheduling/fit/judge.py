@@ -1,12 +1,13 @@
 """Judge a gang on the nodes as last seen: it starts now, later, never, or nobody can say. Pure."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from engines.job_queues import LocalQueue
+from engines.local_queues import LocalQueue
 from projects.quotas import Demand, StrictQuota
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
@@ -133,15 +134,11 @@ def apply_admission(fit: Fit, *, starts: bool, reason: Reason, message: str) -> 
 
 def workers_within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
     """The number of ``workers`` that fit into the quotas."""
-    least = 0
-    most = max(workers, 0)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if _over_quota(spec.model_copy(update={"num_workers": middle}), ground):
-            most = middle - 1
-        else:
-            least = middle
-    return least
+
+    def is_over_quota(count: int) -> bool:
+        return bool(_over_quota(spec.model_copy(update={"num_workers": count}), ground))
+
+    return bisect_left(range(1, workers + 1), True, key=is_over_quota)
 
 
 def _over_quota(spec: WorkloadSpec, ground: Ground) -> str:

@@ -1,8 +1,9 @@
 """Judge a gang by the quota of the queue of Kueue that starts it. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 
-from engines.job_queues import CPU, GPU, MEMORY, LocalQueue, ResourceQuota
+from engines.local_queues import CPU, GPU, MEMORY, LocalQueue, ResourceQuota
 from spec.parts.compute import Compute
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
@@ -31,15 +32,12 @@ def cause_beyond_quota(spec: WorkloadSpec, queue: LocalQueue) -> Cause | None:
 
 def workers_within_maximum(spec: WorkloadSpec, queue: LocalQueue) -> int:
     """The number of the gang's workers that its ClusterQueue may have at most."""
-    least = 0
-    most = spec.num_workers
-    while least < most:
-        middle = (least + most + 1) // 2
-        if cause_beyond_quota(spec.model_copy(update={"num_workers": middle}), queue):
-            most = middle - 1
-        else:
-            least = middle
-    return least
+
+    def is_beyond_quota(workers: int) -> bool:
+        smaller = spec.model_copy(update={"num_workers": workers})
+        return cause_beyond_quota(smaller, queue) is not None
+
+    return bisect_left(range(1, spec.num_workers + 1), True, key=is_beyond_quota)
 
 
 def queue_note(spec: WorkloadSpec, queue: LocalQueue) -> str:

@@ -15,7 +15,7 @@ from core.forms.field import Cell, Option
 from core.forms.items import BARRED
 from core.forms.shown import ShownField
 from core.forms.words import field_sentence
-from engines.job_queues import DEFAULT_QUEUE, LocalQueue
+from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
 from workloads.wizard.choices import people

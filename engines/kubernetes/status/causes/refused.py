@@ -129,15 +129,15 @@ def creation_failure(
     warnings: Iterable[Manifest],
     *,
     since: datetime | None = None,
-    held: Callable[[str], Decimal] = nothing_held,
+    amount_of_gang: Callable[[str], Decimal] = nothing_held,
 ) -> Cause | None:
     """The cause in the last event about a failed creation, if it is not older than ``since``.
-    ``held`` is what the gang's pods count for in a quota, see ``client/quotas.py``."""
+    ``amount_of_gang`` is what the gang's pods count for in a quota, see ``client/quotas.py``."""
     telling = [one for one in warnings if NOT_CREATED.match(one["reason"])]
     if not telling or (since and event_time(telling[-1]) < since):
         return None
     said = str(telling[-1].get("message", ""))
-    return quota_cause(said, held) or _passing_cause(said) or _refusal_cause(said)
+    return quota_cause(said, amount_of_gang) or _passing_cause(said) or _refusal_cause(said)
 
 
 def _refusal_cause(said: str) -> Cause:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engines.job_queues import LocalQueue, ResourceQuota
 from engines.kubernetes.cluster.local_queues import local_queues
+from engines.local_queues import LocalQueue, ResourceQuota
 from tests.engines.kubernetes.answering import Answering, answering
 
 PATH = "/apis/kueue.x-k8s.io/v1beta2"
@@ -42,7 +42,7 @@ def flavor(name: str, **quota: str) -> dict[str, Any]:
     return {"name": name, "resources": [{"name": GPU, **quota}]}
 
 
-def told(server: Answering, *queues: Any, of: Any) -> tuple[LocalQueue, ...] | None:
+def read_queues(server: Answering, *queues: Any, of: Any) -> tuple[LocalQueue, ...] | None:
     server.answers[f"{PATH}/localqueues"] = listed(*queues)
     server.answers[f"{PATH}/clusterqueues"] = listed(of) if isinstance(of, dict) else of
     return local_queues(server.api, "v1beta2", "trainyard-")
@@ -51,7 +51,7 @@ def told(server: Answering, *queues: Any, of: Any) -> tuple[LocalQueue, ...] | N
 def test_queues_of_projects_are_known_with_what_their_quota_allows() -> None:
     of = cluster_queue(flavor("a100", nominalQuota="8"), flavor("h100", nominalQuota="4"))
     with answering() as server:
-        queues = told(server, local("trainyard-a", "team"), local("shop", "other"), of=of)
+        queues = read_queues(server, local("trainyard-a", "team"), local("shop", "other"), of=of)
     quota = ResourceQuota(GPU, nominal=12, most=12, most_of_role=8)
     assert queues == (LocalQueue("trainyard-a", "team", "gpus", quotas=(quota,)),)
 
@@ -71,7 +71,7 @@ def test_the_most_includes_what_may_be_borrowed(
 ) -> None:
     of = cluster_queue(flavor("a100", nominalQuota="8", **limit), **spec)
     with answering() as server:
-        queues = told(server, local("trainyard-a", "team"), of=of)
+        queues = read_queues(server, local("trainyard-a", "team"), of=of)
     assert queues
     assert queues[0].quotas == (ResourceQuota(GPU, nominal=8, most=most, most_of_role=most),)
 
@@ -81,12 +81,12 @@ def test_an_inactive_queue_says_why() -> None:
     blocked = local("trainyard-a", "a", message="Can't submit new workloads to clusterQueue")
     held = local("trainyard-a", "b", policy="Hold")
     with answering() as server:
-        queues = told(server, blocked, of=stopped)
+        queues = read_queues(server, blocked, of=stopped)
         assert queues
         assert queues[0].why_inactive == (
             "ClusterQueue gpus: Can't admit new workloads: is stopped."
         )
-        queues = told(server, blocked, held, of=cluster_queue())
+        queues = read_queues(server, blocked, held, of=cluster_queue())
         assert queues
         assert [queue.why_inactive for queue in queues] == [
             "Can't submit new workloads to clusterQueue",
@@ -109,5 +109,7 @@ def test_without_the_right_to_look_nothing_is_said() -> None:
     with answering() as server:
         server.answers[f"{PATH}/localqueues"] = (403, "localqueues is forbidden")
         assert local_queues(server.api, "v1beta2", "") is None
-        queues = told(server, local("trainyard-a", "team"), of=(403, "clusterqueues is forbidden"))
+        queues = read_queues(
+            server, local("trainyard-a", "team"), of=(403, "clusterqueues is forbidden")
+        )
         assert queues == (LocalQueue("trainyard-a", "team", "gpus"),)

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
+
 from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.kueue.names import KUEUE, served_version, workloads_path
 from engines.kubernetes.kueue.workload import QueuedJob
+from engines.kubernetes.objects import NAMESPACES
 from tests.waiting import wait_for
 
 SEAT = 20  # thousandths of a core that one pod requests
@@ -25,6 +28,17 @@ class Queue:
         self._name = name
         self._cluster_queue = f"{namespace}-{name}"
         self.version = served_version(api.get("/apis")["groups"])
+
+    @classmethod
+    def in_namespace(cls, api: Api, namespace: str, name: str = "default") -> "Queue":
+        """Return a queue of a namespace, which is created if it is missing. The queue is not open
+        yet. Without Kueue, the test is skipped."""
+        queue = cls(api, namespace, name)
+        if not queue.version:
+            pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
+        if api.find(f"{NAMESPACES}/{namespace}") is None:
+            api.create(NAMESPACES, {"metadata": {"name": namespace}})
+        return queue
 
     def open(self, *, seats: int) -> None:
         """Create the queue, or change the number of its seats."""

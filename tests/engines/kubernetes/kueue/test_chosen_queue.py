@@ -7,7 +7,6 @@ import pytest
 from engines.base import Launch
 from engines.kubernetes.cluster.local_queues import local_queues
 from engines.kubernetes.kueue.names import KUEUE, PRIORITY_CLASS, QUEUE_NAME
-from engines.kubernetes.objects import NAMESPACES
 from spec.parts.compute import Compute
 from spec.parts.labels import Label
 from spec.workload import Architecture
@@ -24,11 +23,7 @@ GIB = 1024**3
 @pytest.fixture
 def queue(rig: KubernetesRig) -> Iterator[Queue]:
     """The LocalQueue ``team`` with room for two pods."""
-    found = Queue(rig.api, NAMESPACE, "team")
-    if not found.version:
-        pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
-    if rig.api.find(f"{NAMESPACES}/{NAMESPACE}") is None:
-        rig.api.create(NAMESPACES, {"metadata": {"name": NAMESPACE}})
+    found = Queue.in_namespace(rig.api, NAMESPACE, "team")
     found.open(seats=2)
     yield found
     rig.clean()

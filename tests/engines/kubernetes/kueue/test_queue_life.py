@@ -11,7 +11,6 @@ import pytest
 
 from engines.base import EngineUnavailable, Launch
 from engines.kubernetes.kueue import places
-from engines.kubernetes.objects import NAMESPACES
 from spec.kind import WorkloadKind
 from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
@@ -28,11 +27,7 @@ SMALL = Compute(gpu_devices_request=0, cpu_core_request=0.02, cpu_memory_request
 @pytest.fixture
 def queue(rig: KubernetesRig) -> Iterator[Queue]:
     """A queue of the project, which jobs must name. It has no seats yet."""
-    found = Queue(rig.api, SPACE, "team")
-    if not found.version:
-        pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
-    if rig.api.find(f"{NAMESPACES}/{SPACE}") is None:
-        rig.api.create(NAMESPACES, {"metadata": {"name": SPACE}})
+    found = Queue.in_namespace(rig.api, SPACE, "team")
     found.open(seats=0)
     yield found
     rig.clean()

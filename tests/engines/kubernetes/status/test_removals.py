@@ -10,13 +10,13 @@ from spec.phases import Phase, RankPhase, Reason
 from tests.engines.kubernetes.objects import DONE, MASTER, START, WORKER, ended, look, pod
 
 
-def at(second: float) -> str:
+def time_at(second: float) -> str:
     return (START + timedelta(seconds=second)).isoformat()
 
 
 def deleted(second: float, *, grace: int = 30) -> dict[str, Any]:
     """Return the metadata of a pod that somebody asked to delete at this second."""
-    return {"deletionTimestamp": at(second + grace), "deletionGracePeriodSeconds": grace}
+    return {"deletionTimestamp": time_at(second + grace), "deletionGracePeriodSeconds": grace}
 
 
 def disrupted(second: float, why: str = "EvictionByEvictionAPI") -> dict[str, Any]:
@@ -25,7 +25,7 @@ def disrupted(second: float, why: str = "EvictionByEvictionAPI") -> dict[str, An
         "status": "True",
         "reason": why,
         "message": "Eviction API: evicting",
-        "lastTransitionTime": at(second),
+        "lastTransitionTime": time_at(second),
     }
     return {"conditions": [condition]}
 

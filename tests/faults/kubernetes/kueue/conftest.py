@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from engines.kubernetes.objects import NAMESPACES
 from tests.cluster import RealCluster
 from tests.engines.kubernetes.kueue.real_queue import Queue, create_priorities
 from tests.faults.kubernetes.site import NAMESPACE, Site
@@ -21,11 +20,7 @@ def real_cluster(real_cluster: RealCluster) -> RealCluster:
 def queue(site: Site) -> Iterator[Queue]:
     """A queue that takes every job of the project, not open yet."""
     api = site.cluster.api
-    found = Queue(api, NAMESPACE)
-    if not found.version:
-        pytest.skip("this cluster has no Kueue; make test-kubernetes starts one that has")
-    if api.find(f"{NAMESPACES}/{NAMESPACE}") is None:
-        api.create(NAMESPACES, {"metadata": {"name": NAMESPACE}})
+    found = Queue.in_namespace(api, NAMESPACE)
     site.proxy.writes.clear()
     yield found
     found.hold("None")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engines.job_queues import CPU, GPU, MEMORY, LocalQueue, ResourceQuota
+from engines.local_queues import CPU, GPU, MEMORY, LocalQueue, ResourceQuota
 from spec.phases import Reason
 from spec.problems.causes import CauseKind
 from spec.workload import WorkloadSpec

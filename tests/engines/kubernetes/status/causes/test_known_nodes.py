@@ -34,7 +34,7 @@ def waiting(gpus: int, spec: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def said(gpus: int, *nodes: NodeInfo, **spec: Any) -> str:
+def explain(gpus: int, *nodes: NodeInfo, **spec: Any) -> str:
     one = waiting(gpus, spec)
     seen = with_known_nodes(look(MASTER, one), [MASTER, one], lambda: nodes)
     assert seen.cause
@@ -55,7 +55,7 @@ def said(gpus: int, *nodes: NodeInfo, **spec: Any) -> str:
     ],
 )
 def test_more_gpus_than_any_node_has_never_fit(gpus: int, nodes: list[int], told: str) -> None:
-    assert said(gpus, *(node(f"n{i}", have) for i, have in enumerate(nodes))) == told
+    assert explain(gpus, *(node(f"n{i}", have) for i, have in enumerate(nodes))) == told
 
 
 def test_only_nodes_open_to_a_pod_count_for_its_fit() -> None:
@@ -64,9 +64,9 @@ def test_only_nodes_open_to_a_pod_count_for_its_fit() -> None:
     terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     affinity = {"nodeAffinity": required}
-    assert said(1, *nodes, affinity=affinity) == "No node of the requested pool or type has GPUs"
-    assert said(1, *nodes, nodeSelector={"pool": "gpu"}) == FULL
-    assert said(1, *nodes, nodeSelector={"pool": "other"}) == FULL, "our labels are too old"
+    assert explain(1, *nodes, affinity=affinity) == "No node of the requested pool or type has GPUs"
+    assert explain(1, *nodes, nodeSelector={"pool": "gpu"}) == FULL
+    assert explain(1, *nodes, nodeSelector={"pool": "other"}) == FULL, "our labels are too old"
 
 
 def test_a_pod_that_never_fits_says_what_to_do() -> None:
