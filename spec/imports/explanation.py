@@ -4,14 +4,14 @@ Pure."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spec.imports.allocation import GPU_OPTIONS, TASK_OPTIONS
 from spec.imports.directives import parse_directives
 from spec.imports.sbatch import ImportedScript
 from spec.imports.traps import Note
 from spec.problems.time_limit import format_duration
 
-RANKS = {"nodes", "ntasks", "ntasks-per-node"}
+RANKS = {"nodes", *TASK_OPTIONS}
 WITHOUT_EFFECT = {"output", "error", "array"}  # options without effect, or with a note of their own
-GPUS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ def _directive_effect(name: str, script: ImportedScript) -> str:
     spec = script.spec
     compute = spec["compute"]
     if name in RANKS:
-        return f"{spec['numWorkers']} workers, one for each task"
-    if name in GPUS:
-        count = compute.get("gpuDevicesRequest")
+        return f"{script.allocation.tasks} workers, one for each task"
+    if name in GPU_OPTIONS:
+        count = script.allocation.gpus_of_task
         return f"{count} GPU{'s' * (count > 1)} for each worker" if count else ""
     match name:
         case "job-name":

@@ -6,18 +6,14 @@ Trainyard.
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from spec.formats.documents import REPLICA_FIELDS
 from spec.imports import traps
-from spec.imports.directives import (
-    Directive,
-    parse_directives,
-    parse_size,
-    parse_time,
-    parse_whole_number,
-)
+from spec.imports.allocation import JobAllocation, read_allocation, sharing_note
+from spec.imports.directives import Directive, parse_size, parse_time
 from spec.imports.traps import Note
 from spec.workload import WorkloadSpec
 
@@ -25,16 +21,19 @@ BATCH_SCRIPT = "batchScript"  # a field of the spec, as the next one
 TIME_LIMIT = "timeLimitSeconds"
 KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
-    *("gpus-per-node", "gpus-per-task", "cpus-per-task", "mem", "mem-per-cpu", "chdir", "qos"),
-    "constraint",
+    *("gpus-per-node", "gpus-per-task", "gpus-per-socket", "sockets-per-node", "tres-per-task"),
+    *("ntasks-per-gpu", "cpus-per-task", "cpus-per-gpu", "extra-node-info"),
+    *("mem", "mem-per-cpu", "mem-per-gpu", "chdir", "qos", "constraint"),
 }
 
 
 @dataclass
 class ImportedScript:
     """The workload of a script. ``spec`` has the names in JSON. ``partition`` and ``qos`` are left
-    to those who know the cluster."""
+    to those who know the cluster. With ``has_master``, the first task is a master, which has the
+    GPUs that cannot be divided evenly."""
 
+    allocation: JobAllocation
     name: str = ""
     partition: str = ""
     partition_line: int = 0
@@ -42,24 +41,35 @@ class ImportedScript:
     qos_line: int = 0
     spec: dict[str, Any] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    has_master: bool = False
 
     @property
     def is_unchanged(self) -> bool:
         return BATCH_SCRIPT in self.spec
 
+    def master(self, spec: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the master for a spec that is based on that of the script: a worker with more
+        GPUs. ``None`` if all ranks are workers."""
+        if not self.has_master:
+            return None
+        compute = dict(spec.get("compute") or {})
+        gpus = self.allocation.gpus_of_task + self.allocation.shared_gpus
+        fields = {key: value for key, value in spec.items() if key in REPLICA_FIELDS}
+        return fields | {"compute": compute | {"gpuDevicesRequest": gpus}}
+
 
 def import_script(text: str, *, unchanged: bool = False) -> ImportedScript:
     """Read a script. With ``as_it_stands``, Slurm runs the script itself, and the spec says what it
     requests."""
-    script = ImportedScript()
-    options = {it.name: it for it in parse_directives(text)}  # the last one of a name counts
-    _set_ranks(script, options)
-    for option in options.values():
+    script = ImportedScript(read_allocation(text))
+    _set_ranks(script, unchanged)
+    for option in script.allocation.options.values():
         _read_option(script, option, unchanged)
     script.notes += traps.placeholder_notes(text)
     if unchanged:
         script.spec |= {BATCH_SCRIPT: text, "command": _first_command(text), "backoffLimit": 0}
-        script.notes += traps.slurm_notes(text, options, script.spec["numWorkers"])
+        allocation = script.allocation
+        script.notes += traps.slurm_notes(text, allocation.options, allocation.tasks)
     else:
         script.spec |= _read_program(script, text)
         script.notes += traps.conversion_notes(text)
@@ -75,79 +85,37 @@ def time_limit_of_script(spec: WorkloadSpec) -> int | None:
     return limit
 
 
-def _set_ranks(script: ImportedScript, options: dict[str, Directive]) -> None:
+def _set_ranks(script: ImportedScript, unchanged: bool) -> None:
     """Set the number of ranks, and what each of them requests."""
-    nodes = _node_count(script, options)
-    per_node = _read_count(script, options, "ntasks-per-node", 1)
-    ranks = _read_count(script, options, "ntasks", nodes * per_node)
-    cpus = _read_count(script, options, "cpus-per-task", 1)
-    compute: dict[str, Any] = {"cpuCoreRequest": cpus}
-    on_node = max(1, ranks // max(1, nodes))
-    if gpus := _gpus_per_rank(script, options, ranks, on_node):
-        compute["gpuDevicesRequest"] = gpus
-    if memory := _memory_per_rank(script, options, cpus, on_node):
+    allocation = script.allocation
+    script.notes += allocation.notes
+    compute: dict[str, Any] = {"cpuCoreRequest": allocation.cpus_per_task}
+    if allocation.gpus_of_task:
+        compute["gpuDevicesRequest"] = allocation.gpus_of_task
+    if memory := _memory_per_rank(script, allocation):
         compute["cpuMemoryRequest"] = f"{memory}Mi"
-    script.spec |= {"distributedFramework": "PyTorch", "numWorkers": ranks, "compute": compute}
+    script.spec |= {
+        "distributedFramework": "PyTorch",
+        "numWorkers": allocation.tasks,
+        "compute": compute,
+    }
+    if note := sharing_note(allocation, unchanged=unchanged):
+        script.notes.append(note)
+        if unchanged:
+            script.has_master = True
+            script.spec["numWorkers"] = allocation.tasks - 1
 
 
-def _node_count(script: ImportedScript, options: dict[str, Directive]) -> int:
-    """Return the number of nodes; for ``2-4`` the smallest, if the script also gives the number of
-    tasks."""
-    option = options.get("nodes")
-    fewest, between, most = option.value.partition("-") if option else ("", "", "")
-    least = parse_whole_number(fewest)
-    if not (option and between and least and parse_whole_number(most) is not None):
-        return _read_count(script, options, "nodes", 1)
-    if fewest != most and "ntasks" not in options:
-        text = f"--nodes={option.value} leaves open how many tasks there are: add --ntasks"
-        script.notes.append(Note(option.line, text, blocks=True))
-    return least
-
-
-def _read_count(
-    script: ImportedScript, options: dict[str, Directive], name: str, default: int
-) -> int:
-    option = options.get(name)
-    if option is None:
-        return default
-    if number := parse_whole_number(option.value):
-        return number
-    script.notes.append(Note(option.line, f"--{name}={option.value} is not a number", blocks=True))
-    return default
-
-
-def _gpus_per_rank(
-    script: ImportedScript, options: dict[str, Directive], ranks: int, on_node: int
-) -> int:
-    """Return the number of GPUs of each rank."""
-    for name, tasks in (("gpus-per-task", 1), ("gres", on_node), ("gpus-per-node", on_node)):
-        if option := options.get(name):
-            return _divide_gpus(script, option, tasks)
-    option = options.get("gpus")
-    return _divide_gpus(script, option, ranks) if option else 0
-
-
-def _divide_gpus(script: ImportedScript, option: Directive, tasks: int) -> int:
-    last = option.value.split(",")[0].rpartition(":")[2]
-    if option.name == "gres" and not option.value.startswith("gpu"):
-        script.notes.append(
-            Note(option.line, f"{option.value} is left out: only GPUs are requested.")
-        )
-        return 0
-    number = parse_whole_number(last)
-    count = 1 if number is None else number
-    if count % tasks:
-        text = f"{count} GPUs are not the same for each of {tasks} tasks"
-        script.notes.append(Note(option.line, text, blocks=True))
-    return count // tasks
-
-
-def _memory_per_rank(
-    script: ImportedScript, options: dict[str, Directive], cpus: int, on_node: int
-) -> int | None:
+def _memory_per_rank(script: ImportedScript, allocation: JobAllocation) -> int | None:
     """Return the memory of each rank in MiB; ``None`` if the script does not say."""
-    for name, factor in (("mem-per-cpu", cpus), ("mem", 1 / on_node)):
-        if option := options.get(name):
+    factors = {
+        "mem-per-cpu": allocation.cpus_per_task,
+        "mem-per-gpu": allocation.gpus / allocation.tasks,
+        "mem": allocation.nodes / allocation.tasks,
+    }
+    for name, factor in factors.items():
+        option = allocation.options.get(name)
+        if option and not traps.PLACEHOLDER.search(option.value):
             size = parse_size(option.value)
             if size is None and option.value != "0":
                 text = f"--{name}={option.value} is not a size"

@@ -42,8 +42,10 @@ def _apply_partition_and_qos(script: ImportedScript, cluster: Cluster | None) ->
 
 def build_draft(script: ImportedScript, name: str, project: Project | None) -> WorkloadDraft:
     """Build a draft from the script, to continue in the wizard or to submit."""
-    document = documents.from_wire(script.spec, no_master=True, master=None)
+    master = script.master(script.spec)
+    document = documents.from_wire(script.spec, no_master=master is None, master=master)
     worker = document.pop("worker")
+    master = document.pop("master", None)
     return WorkloadDraft(
         name=name or script.name,
         project=project.pk if project else None,
@@ -51,5 +53,6 @@ def build_draft(script: ImportedScript, name: str, project: Project | None) -> W
         framework=document.pop("distributedFramework"),
         architecture=document.pop("architecture"),
         worker=ReplicaDraft(values=worker),
+        master=None if master is None else ReplicaDraft(values=master),
         values=document,
     )

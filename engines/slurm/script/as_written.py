@@ -83,7 +83,7 @@ def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")
-    tasks = script.spec["numWorkers"]
+    tasks = script.allocation.tasks
     if tasks != spec.num_pods:
         text = f"the batch script asks for {tasks} tasks, which are the ranks"
         yield Problem(("numWorkers",), text)

@@ -158,7 +158,7 @@ def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
         ("#SBATCH --nodes=²\nsrun a", 1, "is not a number"),
         (f"#SBATCH --nodes={'9' * 5000}\nsrun a", 1, "is not a number"),
         (f"#SBATCH --mem={'9' * 5000}\nsrun a", 1, "is not a size"),
-        ("#SBATCH -n 2 --gpus=3\nsrun a", 1, "not the same for each"),
+        ("#SBATCH -n 2 --gpus=3\nsrun a", 1, "cannot be divided evenly"),
         ("#SBATCH -N 2-4\nsrun a", 1, "add --ntasks"),
         ("#SBATCH -N 2-x\nsrun a", 1, "is not a number"),
         ("#SBATCH --time=soon\nsrun a", 1, "is not a time"),

@@ -122,11 +122,15 @@ def from_sbatch(
 
 
 def _convert_script(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:
+    spec = script.spec | body.spec
+    master = script.master(spec)
     request = {
         "name": body.name or script.name,
         "projectId": body.project_id,
         "clusterId": body.cluster_id,
-        "noMaster": True,
-        "spec": script.spec | body.spec,
+        "noMaster": master is None,
+        "spec": spec,
     }
+    if master is not None:
+        request["masterSpec"] = master
     return DistributedIn.model_validate(request)
