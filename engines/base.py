@@ -314,7 +314,9 @@ class Observation:
     higher ``(run, sequence)`` is later, even if clocks say otherwise. ``attempt`` counts starts of
     the gang within the run, from 0. ``phase`` is ``None`` if the cluster has no such workload. With
     ``starts_over``, the cluster's queue took the gang back, so its phase may be Pending again. If
-    it is Stopped then, its job ended with that, and the next run has to be submitted.
+    it is Stopped then, its job ended with that, and the next run has to be submitted. With
+    ``has_own_ranks``, a script starts the ranks: ``ranks`` may then go beyond the pods of the spec,
+    as further workers, and share what the pods requested.
     """
 
     workload_id: UUID
@@ -328,6 +330,7 @@ class Observation:
     ranks: tuple[RankState, ...] = ()
     cause: Cause | None = None  # why it does not run, if the engine can tell
     starts_over: bool = False
+    has_own_ranks: bool = False
 
 
 @dataclass(frozen=True)

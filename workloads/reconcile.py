@@ -220,7 +220,24 @@ def _phase_message(workload: Workload, observation: Observation) -> str:
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
 
 
+def _add_ranks(workload: Workload, observation: Observation) -> None:
+    """Add rows for ranks that a script started beyond those that were requested. They share what
+    the others requested, so the demand stays the same."""
+    present = set(workload.ranks.values_list("rank", flat=True))
+    added = [state for state in observation.ranks if state.rank not in present]
+    if not added:
+        return
+    Rank.objects.bulk_create(Rank.of_state(workload, state) for state in added)
+    number = len(present) + len(added)
+    text = f"Its script started more ranks than it requested: {number} in all."
+    events.record_note(workload, text, source="engine")
+    Workload.objects.filter(pk=workload.pk).update(num_pods=number)
+    workload.num_pods = number
+
+
 def _apply_ranks(workload: Workload, observation: Observation) -> None:
+    if observation.has_own_ranks:
+        _add_ranks(workload, observation)
     rows = {row.rank: row for row in workload.ranks.all()}
     changed = []
     for state in observation.ranks:

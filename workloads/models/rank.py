@@ -1,10 +1,16 @@
 """One rank of the gang, as last observed."""
 
+from typing import TYPE_CHECKING, Self
+
 from django.db import models
 
 from core.database.fields import CleanedCharField, CleanedTextField
+from engines.base import RankState
 from spec.phases import RankPhase
 from workloads.models.choices import rank_phases, reasons, roles
+
+if TYPE_CHECKING:
+    from workloads.models.workload import Workload
 
 
 class Rank(models.Model):
@@ -33,6 +39,11 @@ class Rank(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def of_state(cls, workload: "Workload", state: RankState) -> Self:
+        """Return a new row for a rank that the cluster has."""
+        return cls(workload=workload, rank=state.rank, role=state.role, index=state.index)
 
     @property
     def name(self) -> str:

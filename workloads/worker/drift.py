@@ -78,7 +78,7 @@ def follow_size(workload: Workload, observation: Observation) -> None:
         events.record_note(workload, text, source="engine")
         present = set(workload.ranks.values_list("rank", flat=True))
         Rank.objects.bulk_create(
-            Rank(workload=workload, rank=state.rank, role=state.role, index=state.index)
+            Rank.of_state(workload, state)
             for state in observation.ranks
             if state.rank not in present
         )
@@ -89,13 +89,14 @@ def follow_size(workload: Workload, observation: Observation) -> None:
 
 
 def is_resized(workload: Workload, observation: Observation) -> bool:
-    """Whether the observation, if it is the latest of its run, shows another number of ranks."""
+    """Whether the observation, if it is the latest of its run, shows that the gang was scaled."""
     latest = (workload.observed_run, workload.observed_sequence)
     return (
         observation.phase in HANDED_OVER
         and observation.run == workload.run
         and (observation.run, observation.sequence) > latest
         and len(observation.ranks) not in {0, workload.num_pods}
+        and not observation.has_own_ranks
         and workload.cluster.capabilities.queues
     )
 

@@ -102,6 +102,8 @@ def is_known(row: Workload, observation: Observation) -> bool:
     ):
         return False
     ranks = {rank.rank: rank for rank in row.ranks.all()}
+    if observation.has_own_ranks and any(state.rank not in ranks for state in observation.ranks):
+        return False
     both = [(ranks[state.rank], state) for state in observation.ranks if state.rank in ranks]
     if any(
         last_seen.rank_differs(row, last_seen.rank_state_to_store(row, state, observation))

@@ -13,6 +13,7 @@ from engines.slurm.script.shape import group_tasks, has_launcher, script_text
 from spec.workload import MAX_WORKERS, Role
 
 LAST_SECOND = 10**11  # in seconds since 1970
+MOST_RANKS = MAX_WORKERS + 1
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class RunFacts:
     and the time of its end, ``was_asked`` says whether it was asked to end, and ``verdict`` is the
     job as Slurm showed it last. ``parts`` is 2 for a heterogeneous job with a part for the master
     and one for the workers, else 1. With ``launcher``, rank 0 starts the other ranks and is no
-    task. With ``is_script``, a batch script starts the tasks, at any time. ``inside`` has for each
-    part the options of ``srun`` that start a task in its image. ``stage`` names what the ranks wait
-    for, ``trouble`` what could not be fetched for them.
+    task. With ``is_script``, a batch script starts the tasks, at any time and in any number.
+    ``inside`` has for each part the options of ``srun`` that start a task in its image. ``stage``
+    names what the ranks wait for, ``trouble`` what could not be fetched for them.
     """
 
     roles: tuple[tuple[Role, int], ...]
@@ -107,12 +108,16 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
     try:
         report = json.loads(files["launch"])
         master = bool(report["master"])
-        count = _parse_integer(report["ranks"], MAX_WORKERS + 1)
-        roles = [(Role.MASTER, 0)] if master else []
-        roles += [(Role.WORKER, index) for index in range(count - len(roles))]
-        if not roles:
+        count = _parse_integer(report["ranks"], MOST_RANKS)
+        if not count:
             raise ValueError("a run without ranks")
         attempt = _parse_integer(files.get("attempt", "-1"))
+        is_script = bool(report["script"])
+        # A script starts as many tasks as it wants, whatever it requested.
+        ranks = _parse_ranks(files, f"attempt-{attempt}/", MOST_RANKS if is_script else count)
+        count = max([count, *(rank + 1 for rank in ranks)])
+        roles = [(Role.MASTER, 0)] if master else []
+        roles += [(Role.WORKER, index) for index in range(count - len(roles))]
         limit = report["limit"]
         return RunFacts(
             roles=tuple(roles),
@@ -127,11 +132,11 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
             finished=_parse_finished(files.get("finished", "")),
             was_asked=files.get("finished", "").endswith(" asked"),
             verdict=parse_verdict(files.get("ended", "")),
-            ranks=_parse_ranks(files, f"attempt-{attempt}/", len(roles)),
+            ranks=ranks,
             batch_log=files.get("batch.log", ""),
             parts=_parse_integer(report["parts"]),
             launcher=bool(report["launcher"]),
-            is_script=bool(report["script"]),
+            is_script=is_script,
             inside=tuple(tuple(map(str, it)) for it in report["inside"]),
             stage=files.get("stage", ""),
             trouble=files.get("trouble", ""),

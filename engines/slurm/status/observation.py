@@ -62,6 +62,7 @@ def observe(
         message=message,
         ranks=tuple(_ranks(facts, last, phase)),
         cause=cause,
+        has_own_ranks=facts.is_script,
     )
 
 
@@ -108,6 +109,7 @@ def _final_observation(uid: UUID, facts: RunFacts, job: BatchJob | None) -> Obse
         reason=reason,
         message=message,
         ranks=tuple(_ranks(facts, job, phase)),
+        has_own_ranks=facts.is_script,
     )
 
 
