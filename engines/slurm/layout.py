@@ -4,7 +4,8 @@
 <directory>/workloads/<workload>/run        the number of its latest run
 <directory>/workloads/<workload>/checkpoints, ranks/<rank>/
 <directory>/workloads/<workload>/runs/<run>/
-    batch.sh rank.sh environment.sh         scripts for Slurm; the last one contains secrets
+    batch.sh  rank.sh  environment.sh       scripts for Slurm; the last one contains secrets
+    script.sh  start.sh  bin/srun           those of a batch script
     launch  job  claim  attempt  stop  limit  finished  ended     facts, a line each
     batch.log
     attempt-<n>/rank-<r>.{started,ended,log}

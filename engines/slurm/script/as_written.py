@@ -1,8 +1,8 @@
 """Runs a batch script unchanged, with what Trainyard needs around it. Pure.
 
 Slurm reads the ``#SBATCH`` lines of the script and then Trainyard's, which override them. The run
-is claimed, stopped and ended as every other run, but the script is started instead of ranks.
-Variables that ``srun`` reads make each task print to its own file.
+is claimed, stopped and ended as every other run, but the script is started instead of ranks. The
+first ``srun`` in its PATH is one of ours, which makes each task print to its own file.
 """
 
 import shlex
@@ -21,6 +21,7 @@ from spec.workload import WorkloadSpec
 
 SCRIPT = "script.sh"
 START = "start.sh"
+SRUN = "bin/srun"
 #: Options that Trainyard always sets, and those that it sets only if the script does not.
 ALWAYS_SET = {"job-name", "comment", "chdir", "output", "open-mode"}
 SET_IF_MISSING = {"partition", "account", "qos", "constraint", "requeue", "export"}
@@ -59,6 +60,7 @@ def start_script(launch: Launch, site: SlurmSite, text: str) -> str:
         "NAME": values_by_name.get("job-name", "script"),
         "OWN": f"{folder.path}/ranks/0",
         "PLACE": values_by_name.get("chdir") or ".",
+        "OPEN_MODE": values_by_name.get("open-mode", ""),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()) + text
 

@@ -3,6 +3,7 @@ BELL=/shared/trainyard/changed/00000000000040008000000000000001
 NAME=ddp-test1
 OWN=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/0
 PLACE=/shared/cifar10_example
+OPEN_MODE=''
 # srun runs this before each task. It also runs a program next to a rank: $1 its number, then the
 # program.
 run=$(cd "$(dirname "$0")" && pwd) || exit 1
