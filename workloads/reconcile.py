@@ -137,12 +137,16 @@ def apply(workload: Workload, observation: Observation) -> bool:
             return False
         events.announce(workload)  # before other messages of this commit, so that pages hear first
         workload.refresh_from_db()  # our UPDATE has locked the row, so this is its present state
+        before = workload.phase
         observation = keep_phase_forward(workload, observation)
         _apply_ranks(workload, observation)
         observation = last_seen.with_last_failure(workload.ranks.all(), observation)
         record_attempt(workload, observation.attempt)
         _apply_phase(workload, observation)
         causes.record_observed(workload, observation)
+        if workload.phase != before:
+            # In this transaction: whoever sees the failure also sees its class.
+            diagnosis.record_diagnosis(workload)
     return True
 
 
@@ -293,8 +297,15 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 def end_lost(workload: Workload, why: str = "") -> None:
     """End a workload that its cluster no longer has. A requested stop is done; any other workload
     failed."""
-    if workload.phase not in HANDED_OVER or _move_as_stopped_by_us(workload):
+    if workload.phase not in HANDED_OVER:
         return
+    with transaction.atomic():
+        if not _move_as_stopped_by_us(workload):
+            _move_lost(workload, why)
+        diagnosis.record_diagnosis(workload)
+
+
+def _move_lost(workload: Workload, why: str) -> None:
     to = Phase.FAILED
     reason = Reason.LOST
     why = why or f"{workload.cluster.name} no longer has this workload."
@@ -304,12 +315,11 @@ def end_lost(workload: Workload, why: str = "") -> None:
         reason = Reason.STOPPED_BY_USER
         message = "" if workload.observed_run == workload.run else "It had not started yet."
     columns = _columns_if_never_observed(workload)
-    with transaction.atomic():
-        if workload.move(to, reason=reason, message=message, running_pods=0, **columns):
-            _end_ranks(workload, RankPhase.STOPPED if to is Phase.STOPPED else RankPhase.FAILED)
-            causes.end_cause(workload)
-            events.record_phase(workload)
-            enqueue.admit(workload.cluster_id)
+    if workload.move(to, reason=reason, message=message, running_pods=0, **columns):
+        _end_ranks(workload, RankPhase.STOPPED if to is Phase.STOPPED else RankPhase.FAILED)
+        causes.end_cause(workload)
+        events.record_phase(workload)
+        enqueue.admit(workload.cluster_id)
 
 
 def _columns_if_never_observed(workload: Workload) -> dict[str, Any]:

@@ -173,24 +173,38 @@ class Gang:
         return sorted(ended, key=_precedence)
 
     def end(self, grace: float) -> list[Member]:
-        """End all ranks: SIGTERM, and after ``grace`` seconds SIGKILL. Returns those that had to be
-        killed."""
-        for member in self.running:
+        """End all ranks: SIGTERM, and after ``grace`` seconds SIGKILL.
+
+        A rank has ended when the last of its processes has: a shell dies of the signal at once,
+        while the program that it started still saves a checkpoint. Returns the ranks that had to be
+        killed.
+        """
+        remaining = self.running
+        for member in remaining:
             processes.signal_group(member.process.pid, signal.SIGTERM)
         deadline = time.monotonic() + grace
-        while self.running and time.monotonic() < deadline:
-            self.reap()
-            time.sleep(0.01)
-        self.reap()
-        late = self.running
-        self.kill()
-        return late
+        orphans = processes.Orphans(self.folder.path)
+        while remaining and time.monotonic() < deadline:
+            time.sleep(0.02)
+            headless = [member for member in remaining if member.process.poll() is not None]
+            if headless:
+                pids = {member.plan.rank: member.process.pid for member in headless}
+                occupied = orphans.terminate(pids)
+                ended = [member for member in headless if member.plan.rank not in occupied]
+                for member in ended:
+                    _record_end(member)
+                    remaining.remove(member)
+        self._kill_members(remaining)
+        return remaining
 
     def kill(self) -> None:
         """Kill all ranks, and wait until they are gone."""
-        for member in self.running:
+        self._kill_members(self.running)
+
+    def _kill_members(self, members: list[Member]) -> None:
+        for member in members:
             processes.signal_group(member.process.pid, signal.SIGKILL)
-        for member in self.running:
+        for member in members:
             member.process.wait()
             _record_end(member)
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,7 +79,43 @@ def find_processes(folder: Path) -> Iterator[psutil.Process]:
 
 
 def find_rank_processes(folder: Path, ranks: Set[int]) -> Iterator[psutil.Process]:
-    return (process for process in _live_processes() if marks.rank_of(process.pid, folder) in ranks)
+    """Yield the live processes of some ranks of the workload in ``folder``."""
+    # The mark first: it is cheaper to read than the state, and few processes have it.
+    for process in psutil.process_iter():
+        if marks.rank_of(process.pid, folder) in ranks:
+            with suppress(psutil.Error):
+                if not has_ended(process):
+                    yield process
+
+
+class Orphans:
+    """Terminates processes that a rank's first process left behind outside of its group.
+
+    Each gets SIGTERM once, and only when its parent is gone: while the parent lives, it is the one
+    to pass the signal on, as ``torchrun`` does.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._terminated: set[psutil.Process] = set()
+
+    def terminate(self, first_pids: Mapping[int, int]) -> set[int]:
+        """Terminate the orphans of ranks, and return which of the ranks still have processes.
+
+        ``first_pids`` are the pids of the ranks' first processes, which lead their groups.
+        """
+        occupied = set[int]()
+        for process in find_rank_processes(self.folder, first_pids.keys()):
+            with suppress(psutil.Error, OSError):
+                rank = marks.rank_of(process.pid, self.folder)
+                is_orphan = marks.rank_of(process.ppid(), self.folder) is None
+                has_left = os.getpgid(process.pid) != first_pids.get(rank or 0)
+                if is_orphan and has_left and process not in self._terminated:
+                    self._terminated.add(process)
+                    process.terminate()
+                if rank is not None:
+                    occupied.add(rank)
+        return occupied
 
 
 def _live_processes() -> Iterator[psutil.Process]:

@@ -1,10 +1,12 @@
 """Stopping: gently, then not; at any moment."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from engines.base import EngineUnavailable
+from engines.base import EngineUnavailable, Launch
 from spec.phases import Phase, RankPhase, Reason
 from tests.engines.contract import OVER
 from tests.engines.local.conftest import LocalRig
@@ -73,11 +75,77 @@ def test_a_stop_after_the_end_changes_nothing(rig: LocalRig) -> None:
 
 
 def test_grandchildren_end_too(rig: LocalRig) -> None:
-    launched = rig.submit(rig.shell("setsid sleep 60 & (trap '' TERM; sleep 60) & echo up; wait"))
+    script = "setsid sleep 60 & (trap '' TERM; sleep 60) & echo up; wait"
+    launched = rig.submit(rig.shell(script, termination_grace_period_seconds=1))
     wait_for(lambda: rig.log(launched) == "up\n")
     rig.engine.stop(launched.handle, run=1)
-    assert rig.over(launched).phase is Phase.STOPPED
+    seen = rig.over(launched)
+    assert (seen.phase, seen.reason) == (Phase.STOPPED, Reason.GRACE_PERIOD_EXCEEDED)
     wait_for(lambda: rig.processes(launched) == 0)
+
+
+#: Takes a moment to save after SIGTERM.
+SAVES_SLOWLY = """
+import os, pathlib, signal, sys, time
+folder = pathlib.Path(os.environ["CHECKPOINT_DIR"])
+rank = os.environ["RANK"]
+def save(*_):
+    time.sleep(1)
+    (folder / f"saved-{rank}").touch()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, save)
+(folder / f"up-{rank}").touch()
+while True:
+    time.sleep(0.05)
+"""
+WRAPPINGS = {
+    "after another command": "true && PROGRAM; true",
+    "in a pipe": "PROGRAM | tee $CHECKPOINT_DIR/output; true",
+    "in a session of its own": "setsid PROGRAM & wait",
+    "in a shell of a shell": "sh -c 'PROGRAM; true'; true",
+}
+WAIT_FOR_1 = 'while [ ! -e "$CHECKPOINT_DIR/up-1" ]; do sleep 0.05; done'
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    """The command of a program that takes a moment to save."""
+    file = tmp_path / "saves.py"
+    file.write_text(SAVES_SLOWLY)
+    return f"{sys.executable} {file}"
+
+
+def marks_of(rig: LocalRig, launched: Launch, name: str) -> list[str]:
+    """Return the files that the ranks' programs left under this name."""
+    return sorted(path.name for path in rig.folder(launched).checkpoints.glob(f"{name}-*"))
+
+
+@pytest.mark.parametrize("script", WRAPPINGS.values(), ids=WRAPPINGS.keys())
+def test_a_program_saves_though_its_shell_dies_at_once(
+    rig: LocalRig, program: str, script: str
+) -> None:
+    script = script.replace("PROGRAM", program)
+    launched = rig.submit(rig.shell(script, termination_grace_period_seconds=20))
+    wait_for(lambda: marks_of(rig, launched, "up") == ["up-0", "up-1"])
+    rig.engine.stop(launched.handle, run=1)
+    seen = rig.over(launched)
+    assert (seen.phase, seen.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
+    assert marks_of(rig, launched, "saved") == ["saved-0", "saved-1"]
+
+
+def test_a_rank_saves_after_the_failure_of_another(rig: LocalRig, program: str) -> None:
+    script = f"if [ $RANK = 0 ]; then {WAIT_FOR_1}; exit 3; fi; {program}; true"
+    launched = rig.submit(rig.shell(script, termination_grace_period_seconds=20))
+    assert rig.over(launched).phase is Phase.FAILED
+    assert marks_of(rig, launched, "saved") == ["saved-1"]
+
+
+def test_what_a_rank_leaves_at_its_own_end_is_killed(rig: LocalRig, program: str) -> None:
+    script = f"if [ $RANK = 1 ]; then {program} & fi; {WAIT_FOR_1}"
+    launched = rig.submit(rig.shell(script, termination_grace_period_seconds=20))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert rig.processes(launched) == 0
+    assert marks_of(rig, launched, "saved") == []
 
 
 def test_delete_leaves_neither_process_nor_file(rig: LocalRig) -> None:

@@ -9,11 +9,12 @@ import pytest
 from django.db.models import F
 
 from clusters.models import Cluster
-from engines.base import ClusterEvent, EngineUnavailable, Handle, Observation
+from engines.base import ClusterEvent, EngineUnavailable, Handle, Observation, RankState
 from engines.fake import FakeEngine
 from engines.logs import Log, LogChunk
 from projects.models import Project
-from spec.phases import Phase
+from spec.phases import Phase, RankPhase, Reason
+from spec.workload import Role
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import services, tasks
@@ -231,3 +232,30 @@ def test_pages_hear_when_the_last_output_is_here(
     collect.collect_workload(engine, now(workload), time.monotonic() + 5)
     collect.collect_workload(engine, now(workload), time.monotonic() + 5)
     assert (now(workload).is_settled, heard) == (True, [workload.pk])
+
+
+def test_the_class_of_a_failure_is_stored_with_its_phase(
+    engine: FakeEngine, project: Project
+) -> None:
+    workload = running(engine, project)
+    engine.print(workload.handle, 0, "torch.OutOfMemoryError: CUDA out of memory. Tried to\n")
+    classes = []
+
+    def store(observation: Observation) -> None:
+        monitor.apply_observation(observation)
+        stored = now(workload)
+        classes.append((stored.phase, stored.failure_class))
+
+    pending = ends.PendingEnds(project.cluster, store)
+    failed = RankState(0, Role.MASTER, 0, RankPhase.FAILED, exit_code=1)
+    pending.handle(engine.show(workload.handle, Phase.FAILED, ranks=[failed]))
+    assert classes == [(Phase.FAILED, "cuda-out-of-memory")]
+
+
+def test_a_time_limit_is_the_class_at_once(engine: FakeEngine, project: Project) -> None:
+    workload = running(engine, project)
+    values = {"phase": Phase.STOPPING, "reason": Reason.DEADLINE_EXCEEDED}
+    Workload.objects.filter(pk=workload.pk).update(**values)
+    monitor.apply_observation(engine.show(workload.handle, Phase.STOPPED))
+    stored = now(workload)
+    assert (stored.phase, stored.failure_class) == (Phase.FAILED, "time-limit")
