@@ -5,6 +5,7 @@ import shlex
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import GPU, MPI, JobKind
 from engines.kubernetes.manifests.pod.env import variables
+from engines.kubernetes.manifests.pod.stop_signal import stop_hook
 from engines.kubernetes.manifests.values import without_empty
 from spec.parts.compute import Compute
 from spec.parts.environment import Security
@@ -13,11 +14,12 @@ from spec.workload import Replica, Role
 
 
 def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
+    command = _command(launch, kind, replica, role)
     manifest: Manifest = {
         "name": kind.container,
         "image": replica.image,
         "imagePullPolicy": str(replica.image_pull_policy),
-        **_command(launch, kind, replica, role),
+        **command,
         "workingDir": replica.working_dir,
         "env": variables(launch, kind, replica, role),
         "resources": resources(replica.compute),
@@ -25,6 +27,7 @@ def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Ma
         "readinessProbe": probe(replica.probes.readiness),
         "livenessProbe": probe(replica.probes.liveness),
         "startupProbe": probe(replica.probes.startup),
+        "lifecycle": stop_hook(command.get("command", [])),
         "stdin": replica.stdin or None,
         "tty": replica.tty or None,
     }
