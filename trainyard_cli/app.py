@@ -13,7 +13,8 @@ import typer
 
 from trainyard_cli import __version__, notes, shared_options
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import Invocation, current_invocation
+from trainyard_cli.invocation import SET_PROJECT, Invocation, current_invocation
+from trainyard_cli.word_orders import reorder_words
 
 PROGRAM = "trainyard"
 #: Module in ``commands`` → the first words that it adds.
@@ -33,10 +34,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 OPTIONS_WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
 COMMANDS_WITH_WORDS = {"submit", "submit-dist", "exec"}  # they accept words after --
-#: First words that only Run:ai has → what to use instead.
+#: First words that only Run:ai has → what to use instead. Two words are a command of a group.
 REFUSED = {
+    "config describe": "Show the server, the user and the project: trainyard whoami",
+    "config generate": "The first sign-in writes the file: trainyard login --server URL",
+    "config set": "Name the server: trainyard login --server URL. " + SET_PROJECT,
     "inference": "Trainyard runs trainings and workspaces, and no inference.",
-    "jobs": "List them: trainyard list jobs",
     "kubeconfig": "Trainyard reaches clusters itself; nobody needs a kubeconfig here.",
     "pvc": "List the data sources instead: trainyard datasource list",
     "report": "Charts are on the page of a workload; totals are at GET /clusters/{id}/metrics.",
@@ -52,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     notes.set_wanted_notes(notes.LogLevel.INFO)
     try:
-        head, words = split_at_dashes(arguments)
+        head, words = split_at_dashes(_reorder(arguments))
         with closing(Invocation(words)) as invocation:
             command = shared_options.add_shared_options(typer.main.get_command(build_program(head)))
             command(args=head, prog_name=PROGRAM, obj=invocation)
@@ -64,6 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     return 0
+
+
+def _reorder(arguments: list[str]) -> list[str]:
+    """Return a command line with its words in this program's order."""
+    position = _position_of_first_word(arguments)
+    return [*arguments[:position], *reorder_words(arguments[position:])]
 
 
 def split_at_dashes(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -96,24 +105,24 @@ def build_program(head: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_read_options)
     head = words_to_complete() or head
-    first = _first_word(head)
-    if first in REFUSED:
-        raise wrong_use(f"There is no command {first}.", REFUSED[first])
+    position = _position_of_first_word(head)
+    first = "".join(head[position : position + 1])
+    for command in (first, " ".join(head[position : position + 2])):
+        if command in REFUSED:
+            raise wrong_use(f"There is no command {command}.", REFUSED[command])
     modules = [name for name, words in COMMANDS.items() if first in words]
     for name in modules or COMMANDS:
         import_module(f"trainyard_cli.commands.{name}").add(app, head)
     return app
 
 
-def _first_word(head: Sequence[str]) -> str:
-    """Return the first word that is neither an option nor the value of one."""
-    words = iter(head)
-    for word in words:
-        if word in OPTIONS_WITH_VALUE:
-            next(words, None)
-        elif not word.startswith("-"):
-            return word
-    return ""
+def _position_of_first_word(arguments: Sequence[str]) -> int:
+    """Return the position of the first word that is neither an option nor the value of one, or the
+    number of arguments if there is none."""
+    position = 0
+    while position < len(arguments) and arguments[position].startswith("-"):
+        position += 2 if arguments[position] in OPTIONS_WITH_VALUE else 1
+    return min(position, len(arguments))
 
 
 def words_to_complete() -> list[str]:

@@ -2,6 +2,7 @@
 be written in Run:ai's second form: ``--pods=false``."""
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,9 @@ from trainyard_cli.notes import LogLevel
 TRUE = {"true", "t", "1"}
 FALSE = {"false", "f", "0"}
 FORMATS = {f"--{it}": f"--output={it}" for it in ("json", "yaml", "table")}
+#: Two flags of one name in Run:ai's command lines: with a number it is the ID of a user.
+USER_SWITCH = "--run-as-user"
+USER_ID = "--run-as-uid"
 QUIET = "Only errors and results: no notes on standard error."
 LEVEL = "What to print on standard error: debug, info, warn or error."
 DEBUG = "Print each request on standard error."
@@ -88,13 +92,15 @@ def _accept_runai_forms(command: Any) -> None:
 
 def _translate(command: Any, args: Sequence[str]) -> Iterator[str]:
     """Yield the arguments in this program's form: ``--json`` becomes ``--output=json``,
-    ``--pods=false`` becomes ``--no-pods``."""
+    ``--pods=false`` becomes ``--no-pods``, ``--run-as-user 1000`` becomes ``--run-as-uid 1000``."""
     names = {it.name for it in command.params}
     formats = FORMATS if "output" in names and "sets" not in names else {}
     switches = {name for it in command.params for name in it.opts if getattr(it, "is_flag", False)}
-    for word in args:
+    for word, following in zip_longest(args, args[1:], fillvalue=""):
         name, _, value = word.partition("=")
-        if name not in switches or value.lower() not in TRUE | FALSE:
+        if name == USER_SWITCH and (value or following).isdecimal():
+            yield word.replace(USER_SWITCH, USER_ID)
+        elif name not in switches or value.lower() not in TRUE | FALSE:
             yield formats.get(word, word)
         elif value.lower() in TRUE:
             yield name

@@ -53,7 +53,8 @@ def of_variable(
     """Yield complaints about a variable. ``pod_fields`` are the fields of a pod that the engine has
     a value for."""
     if variable.secret:
-        yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
+        text = "is in a Secret, which only Kubernetes has; take it from a credential"
+        yield f"{place}.secret", f"{variable.name} {text}"
     if variable.config_map:
         yield f"{place}.configMap", f"{variable.name} is in a ConfigMap, as Kubernetes has"
     if variable.pod_field_ref and variable.pod_field_ref.path not in pod_fields:

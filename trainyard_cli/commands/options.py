@@ -8,26 +8,50 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS, CliFlag
+from trainyard_cli.flags.table import (
+    FLAGS,
+    GANG,
+    MASTER_FLAGS,
+    MPI,
+    PYTORCH,
+    WORKSPACE,
+    CliFlag,
+)
 from trainyard_cli.invocation import Output, ProjectName
 from trainyard_cli.rest.destinations import Destination
 
+ONE_POD = "A standard training is one pod; use --workers of a distributed one."
+RUNS = "For several runs, submit each, such as in a loop of your shell."
 #: Flags of Run:ai that are recognized → what to use instead.
 REFUSED = {
     "--mig-profile": "MIG is not supported; use --gpu-portion-request or --gpu-memory-request.",
-    "--pvc": "It was removed; use --existing-pvc or --new-pvc.",
-    "--parallelism": "A standard training is one pod; use --workers of a distributed one.",
-    "--runs": "Submit each run, such as in a loop of your shell.",
+    "--completions": f"{ONE_POD} {RUNS}",
+    "--parallelism": ONE_POD,
+    "--runs": RUNS,
+    "--elastic": "Use --min-replicas and --max-replicas of a PyTorch training.",
+    "--inference": "Trainyard runs trainings and workspaces, and no inference.",
+    "--jupyter": "Use: trainyard workspace submit NAME -i jupyter/scipy-notebook --external-url "
+    "container=8888,tool=jupyter-notebook",
     "--privileged": "Privileged containers are not supported; add a --capability.",
     "--datavolume": "Data volumes are not supported; use --datasource or --existing-pvc.",
     "--pod-running-timeout": "Use --time-limit, and --backoff-limit for pods that fail.",
-    "--run-as-user": "Use --run-as-uid and --run-as-gid.",
 }
-REFUSED_SWITCHES = {"--privileged", "--run-as-user"}
+#: Flags of REFUSED that change nothing with this value.
+WITHOUT_EFFECT = {"--completions": "1", "--parallelism": "1", "--runs": "1"}
+#: Marks of flags that only some workloads have → these workloads.
+OWNERS = {
+    GANG: "distributed trainings",
+    PYTORCH: "PyTorch trainings",
+    MPI: "MPI trainings",
+    WORKSPACE: "workspaces",
+}
+NO_MASTER = "--no-master"
+NO_CLAIMS_OF_MASTER = "--master-no-pvcs"
 ENVIRONMENT = "--environment"  # name of an asset; NAME=VALUE in the first command line
 MASTER_PREFIX = "master_"  # in front of the key of a master's flag
 SUBMISSION_PANEL = "Submission"
 MASTER_PANEL = "Master: as the workers, unless"
+REFUSED_SWITCHES = {"--privileged", "--elastic", "--inference", "--jupyter"}
 OPTIONAL_TEXT = Optional[str]  # noqa: UP045 -- read at run time
 OPTIONAL_SWITCH = Optional[bool]  # noqa: UP045 -- read at run time
 # at the end of a flag's key
@@ -70,7 +94,11 @@ def _common_parameters(*, file_names: list[str]) -> list[Parameter]:
         text="Any field of the spec, as JSON or text; null removes it.",
     )
     command = _option("Container", "--command", "-c", text="What follows -- is the command.")
-    category = _option("Scheduling", "--interactive", text="Of the category Interactive.")
+    category = _option(
+        "Scheduling",
+        "--interactive",
+        text="To work in: category Interactive, high priority, non-preemptible.",
+    )
     nodes = _option(
         "Scheduling", "--exclude-node", metavar="NODE", text="A node where no pod may run."
     )
@@ -141,6 +169,18 @@ def _older_parameters() -> list[Parameter]:
     address = _option(
         "Network", "--address", metavar="HOST", text="Where portforward listens; localhost else."
     )
+    claim = _option(
+        "Storage",
+        "--pvc",
+        metavar="CLAIM:PATH",
+        text="A PVC; CLASS:SIZE:PATH creates one; :ro at the end to read only.",
+    )
+    user = _option("Security", "--run-as-user", text="With your user ID and group ID here.")
+    # Switches that stand for a value of another flag:
+    preemptible = typer.Option("--preemptible", hidden=True)
+    pulls = typer.Option("--always-pull-image", hidden=True)
+    local_image = typer.Option("--local-image", hidden=True)
+    prevents = typer.Option("--prevent-privilege-escalation", hidden=True)
     waits = typer.Option("--wait-for-submit", hidden=True)  # submitting does not wait
     return [
         parameter("volumes", list[str], volume, []),
@@ -148,6 +188,12 @@ def _older_parameters() -> list[Parameter]:
         parameter("mount_propagation", bool, passes, False),
         parameter("service_type", str, service, ""),
         parameter("address", str, address, ""),
+        parameter("claims", list[str], claim, []),
+        parameter("run_as_user", bool, user, False),
+        parameter("preemptible", bool, preemptible, False),
+        parameter("always_pull_image", bool, pulls, False),
+        parameter("local_image", bool, local_image, False),
+        parameter("prevent_escalation", bool, prevents, False),
         parameter("wait_for_submit", str, waits, ""),
     ]
 
@@ -156,11 +202,11 @@ def _gang_parameters() -> list[Parameter]:
     """Return the parameters of distributed trainings that are not in the table, and those of the
     master."""
     command = _option(MASTER_PANEL, "--master-command", metavar="TEXT", text="Its command.")
-    claims = _option(MASTER_PANEL, "--master-no-pvcs", text="None of the workers' PVCs.")
+    claims = _option(MASTER_PANEL, NO_CLAIMS_OF_MASTER, text="None of the workers' PVCs.")
     field = _option(
         MASTER_PANEL, "--master-set", metavar="PATH=VALUE", text="Any field of its setup."
     )
-    workers_only = _option("Workers", "--no-master", text="Workers only.")
+    workers_only = _option("Workers", NO_MASTER, text="Workers only.")
     return [
         parameter("no_master", bool, workers_only, False),
         parameter("master_command", OPTIONAL_TEXT, command),
@@ -190,7 +236,28 @@ def submit_parameters(to: Destination) -> list[Parameter]:
     for flag in own:
         rows += _flag_parameters(flag.key, flag.all_names, flag, flag.panel)
     rows += _gang_parameters() if to.is_gang else []
-    return [*rows, *(_refused_parameter(name) for name in REFUSED)]
+    return [*rows, *_refused_parameters(to)]
+
+
+def _refused_parameters(to: Destination) -> Iterator[Parameter]:
+    """Yield hidden parameters for the flags that workloads of ``to`` do not have: those that only
+    Run:ai has, and those that only other workloads have."""
+    for name, text in REFUSED.items():
+        yield _refused_parameter(name, text, is_switch=name in REFUSED_SWITCHES)
+    for flag in FLAGS:
+        if flag.only and flag.only not in to.flag_marks:
+            for name in flag.all_names:
+                yield _refused_parameter(name, f"Only {OWNERS[flag.only]} have it.")
+    if to.is_gang:
+        return
+    text = f"Only {OWNERS[GANG]} have a master."
+    for name in (NO_MASTER, NO_CLAIMS_OF_MASTER):
+        yield _refused_parameter(name, text, is_switch=True)
+    for name in ("--master-command", "--master-set"):
+        yield _refused_parameter(name, text)
+    for flag in MASTER_FLAGS:
+        for name in flag.master_names:
+            yield _refused_parameter(name, text, is_switch=flag.kind.switch)
 
 
 def _flag_parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterator[Parameter]:
@@ -228,17 +295,17 @@ def read_typed(values: dict[str, Any], key: str) -> Any:
     return other if value is None else value
 
 
-def _refused_parameter(name: str) -> Parameter:
-    """Return a hidden parameter for a flag that is not supported. Its use is an error that says
-    what to use instead."""
+def _refused_parameter(name: str, text: str, *, is_switch: bool = False) -> Parameter:
+    """Return a hidden parameter for a flag that is not supported. Its use is an error with
+    ``text``, which says what to use instead."""
 
     def refuse(value: str | bool | None) -> None:
-        if value is not None:
-            raise typer.BadParameter(REFUSED[name])
+        if value is not None and value != WITHOUT_EFFECT.get(name):
+            raise typer.BadParameter(text)
 
     option = typer.Option(name, hidden=True, callback=refuse)
-    annotation = OPTIONAL_SWITCH if name in REFUSED_SWITCHES else OPTIONAL_TEXT
-    return parameter(f"refused_{name[2:].replace('-', '_')}", annotation, option)
+    annotation = OPTIONAL_SWITCH if is_switch else OPTIONAL_TEXT
+    return parameter(f"refused_{name.lstrip('-').replace('-', '_')}", annotation, option)
 
 
 def build_command(

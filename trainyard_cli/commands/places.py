@@ -144,18 +144,18 @@ def list_nodes(
 
 def describe_node(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The name of a node.")],
+    name: Annotated[str, typer.Argument(help="The name of a node; without one, all.")] = "",
     output: Output = None,
 ) -> None:
     """Show a node: what it has, and what workloads hold of it."""
-    nodes = list(
-        current_invocation(context).client.pages("/nodes", "nodes", filterBy=f"name=={name}")
-    )
-    if not nodes:
+    filters = f"name=={name}" if name else None
+    nodes = list(current_invocation(context).client.pages("/nodes", "nodes", filterBy=filters))
+    if name and not nodes:
         message = f"There is no node {name} in the clusters of your projects."
         raise CliError(message, "List them: trainyard node list", code=ExitCode.NOT_FOUND)
     if output is Format.NAME:
-        print(name)
+        for node_name in dict.fromkeys(node["name"] for node in nodes):
+            print(node_name)
     elif not print_document(nodes, output):
         for node in nodes:  # several clusters may have a node with this name
             print_facts(_node_facts(node))

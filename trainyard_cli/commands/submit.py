@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,12 @@ from trainyard_cli.commands.options import (
 )
 from trainyard_cli.errors import CliError, reason_of, wrong_use
 from trainyard_cli.flags.body import Body, Typed, apply_typed, exclude_nodes
-from trainyard_cli.flags.older_forms import add_volumes, apply_service_type
+from trainyard_cli.flags.older_forms import (
+    add_claims,
+    add_volumes,
+    apply_service_type,
+    use_own_ids,
+)
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, current_invocation
@@ -34,6 +39,8 @@ OTHER_FLAGS = {
     "assets.compute": "--compute",
     "assets.environment": "--environment",
 }
+#: What --interactive means where the cluster has it and no flag says otherwise.
+INTERACTIVE = {"priorityClass": "high", "preemptibility": "non-preemptible"}
 GENERATED_PREFIX = "job"  # how a generated name begins
 FROM_REQUEST = "user"  # the source of a value that is in the request itself
 
@@ -67,6 +74,8 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
         body["spec"]["distributedFramework"] = framework
     body = replace_names(invocation, body, asset_names)
     _set_name(body, typed["name"] or typed["named"], typed["name_prefix"])
+    if typed["interactive"]:
+        body = _add_defaults(invocation, to, body, INTERACTIVE)
     answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
     ends_here = typed["wait"] or typed["attach"]
     if answer and typed["output"] in {None, Format.WIDE, Format.TABLE} and not ends_here:
@@ -90,6 +99,8 @@ def _read_typed(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, l
     flags["environment_variable"] = [*flags["environment_variable"], *variables]
     if typed["interactive"]:
         flags["category"] = flags["category"] or "Interactive"
+    flags = _read_older_switches(flags, typed)
+    flags = add_claims(flags, typed["claims"])
     flags = add_volumes(
         flags,
         typed["volumes"],
@@ -111,6 +122,20 @@ def _read_typed(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, l
         master_sets=typed.get("master_sets") or (),
     )
     return request, forwarded
+
+
+def _read_older_switches(flags: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the flags with those that switches of Run:ai's first command line stand for. Raises
+    ``BadValue``."""
+    flags = dict(flags)
+    if typed["preemptible"]:
+        flags["preemptibility"] = flags["preemptibility"] or "preemptible"
+    if typed["always_pull_image"] or typed["local_image"]:
+        policy = "Always" if typed["always_pull_image"] else "Never"
+        flags["image_pull_policy"] = flags["image_pull_policy"] or policy
+    if typed["prevent_escalation"]:
+        flags["allow_privilege_escalation"] = False
+    return use_own_ids(flags) if typed["run_as_user"] else flags
 
 
 def _asset_names(typed: dict[str, Any]) -> Body:
@@ -171,6 +196,22 @@ def _set_name(body: Body, name: str, prefix: str) -> None:
         body.pop("useGivenNameAsPrefix", None)
     elif prefix or not body.get("name"):
         body |= {"name": prefix or GENERATED_PREFIX, "useGivenNameAsPrefix": True}
+
+
+def _add_defaults(
+    invocation: Invocation, to: Destination, body: Body, defaults: Mapping[str, str]
+) -> Body:
+    """Return the request with values for fields that it does not have, except those that would be
+    refused, such as a priority on a cluster without priorities. A note names these."""
+    missing = {key: value for key, value in defaults.items() if key not in body["spec"]}
+    whole = {**body, "spec": {**missing, **body["spec"]}}
+    answer = invocation.client.post(f"/workloads/{to.path}", whole, dryRun="true")
+    for issue in answer["complianceIssues"]:
+        key = issue["field"].removeprefix("spec.")
+        if key in missing:
+            whole["spec"].pop(key, None)
+            print_note(f"--interactive: {key} {missing[key]} is left out: {issue['details']}.")
+    return whole
 
 
 def _send(

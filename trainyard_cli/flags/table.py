@@ -89,9 +89,15 @@ WORKERS = _in_panel(
     "Workers",
     _workload_flag("--workers", "numWorkers", INTEGER, "Number of workers.", only=GANG),
     _workload_flag(
-        "--min-replicas", "minReplicas", INTEGER, "Fewest workers to train on with.", only=PYTORCH
+        "--min-replicas --min-workers",
+        "minReplicas",
+        INTEGER,
+        "Fewest workers to train on with.",
+        only=PYTORCH,
     ),
-    _workload_flag("--max-replicas", "maxReplicas", INTEGER, "Most workers.", only=PYTORCH),
+    _workload_flag(
+        "--max-replicas --max-workers", "maxReplicas", INTEGER, "Most workers.", only=PYTORCH
+    ),
     _workload_flag(
         "--processes-per-pod",
         "processesPerPod",
@@ -231,7 +237,7 @@ SECURITY = _in_panel(
         "fromTheImage, fromIdpToken, or custom, which the next three imply.",
     ),
     _pod_flag("--run-as-uid", "security.runAsUid", INTEGER, "User ID."),
-    _pod_flag("--run-as-gid", "security.runAsGid", INTEGER, "Group ID."),
+    _pod_flag("--run-as-gid --run-as-group", "security.runAsGid", INTEGER, "Group ID."),
     _pod_flag("--supplemental-groups", "security.supplementalGroups", TEXT, "Such as 10,11."),
     _pod_flag("--run-as-non-root", "security.runAsNonRoot", SWITCH, "Refuse to run as root."),
     _pod_flag(
@@ -284,7 +290,7 @@ NETWORK = _in_panel(
 )
 SCHEDULING = _in_panel(
     "Scheduling",
-    _workload_flag("--node-pools", "nodePools", TEXTS, "Node pools, the best first."),
+    _workload_flag("--node-pools --node-pool", "nodePools", TEXTS, "Node pools, the best first."),
     _pod_flag("--node-type", "nodeType", TEXT, "Type of the nodes."),
     _pod_flag("--toleration", "tolerations", items.TOLERATION.kind(), "A taint that is tolerated."),
     _pod_flag(
@@ -310,7 +316,9 @@ LIFECYCLE = _in_panel(
     _pod_flag(
         "--restart-policy", "restartPolicy", TEXT, "Always, Never or OnFailure.", master=True
     ),
-    _workload_flag("--backoff-limit", "backoffLimit", INTEGER, "How often it is started again."),
+    _workload_flag(
+        "--backoff-limit --backoffLimit", "backoffLimit", INTEGER, "How often it is started again."
+    ),
     _workload_flag("--time-limit", "timeLimitSeconds", DURATION_KIND, "Longest time running."),
     _workload_flag(
         "--idle-limit", "idleLimitSeconds", DURATION_KIND, "Longest time unused.", only=WORKSPACE

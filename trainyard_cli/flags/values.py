@@ -9,6 +9,7 @@ from typing import Any
 
 Environ = Mapping[str, str]
 FlagTexts = Mapping[str, Any]  # what was typed, by the key of each flag
+SECRET_MARK = "SECRET:"  # noqa: S105 -- in front of the name of a Secret
 MASK = "***"  # shown instead of a secret value
 SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1, "": 1}
 DURATION = re.compile(r"(\d+)([dhms]?)")
@@ -116,12 +117,25 @@ def _write_pair(item: Any) -> str:
 
 def _variable(text: str, environ: Environ) -> dict[str, str]:
     """Return a variable. A name alone takes its value from the shell, so that it is on no command
-    line."""
+    line. ``NAME=SECRET:secret,key`` is a key of a Secret, as in Run:ai's command lines."""
     if "=" in text:
-        return _pair(text, environ)
+        pair = _pair(text, environ)
+        is_secret = pair["value"].startswith(SECRET_MARK)
+        return _secret_variable(pair["name"], pair["value"]) if is_secret else pair
     if text not in environ:
         raise BadValue(f"{text} is not set here; write {text}=VALUE, or export it")
     return {"name": text, "value": environ[text]}
+
+
+def _secret_variable(name: str, value: str) -> dict[str, Any]:
+    """Return a variable whose value is a key of a Secret. Raises ``BadValue``."""
+    secret, comma, key = value.removeprefix(SECRET_MARK).partition(",")
+    if not (secret and comma and key):
+        raise BadValue(
+            f"{value!r} is not {SECRET_MARK}SECRET,KEY; "
+            f"for this text as it is, write --set environmentVariables=…"
+        )
+    return {"name": name, "secret": {"name": secret, "key": key}}
 
 
 def _write_variable(item: Any) -> str:

@@ -157,7 +157,7 @@ def test_a_list_costs_at_most_two_requests(terminal: Terminal, project: Project)
 
 
 def test_a_command_that_does_not_exist_suggests_one_that_does(nobody: Terminal) -> None:
-    done = nobody("nodes list", code=2)
+    done = nobody("nodde list", code=2)
     assert "Did you mean" in done.err
     assert shlex.quote("node") in done.err
 

@@ -206,9 +206,35 @@ def test_credentials_of_ones_own_are_named_as_run_ai_names_them(receiver: Receiv
 def test_the_first_command_of_run_ai_submits_a_standard_training(
     terminal: Terminal, project: Project
 ) -> None:
-    workload = stored(terminal, f"submit workspace {IMAGE} --cpu 0.1 --interactive -- sleep 1")
+    workload = stored(terminal, f"submit workspace {IMAGE} --cpu 0.1 -- sleep 1")
     assert (workload.kind, workload.name) == ("training", "workspace")
-    assert workload.spec.category == "Interactive"
+
+
+def test_an_interactive_workload_is_not_preempted_and_goes_first(
+    terminal: Terminal, project: Project
+) -> None:
+    line = f"submit-dist pytorch {{}} {IMAGE} --cpu 0.1 --interactive -- sleep 1"
+    here = terminal(line.format("here"))
+    assert "--interactive: priorityClass high is left out: workloads start by quota" in here.err
+    spec = Workload.objects.get(name="here").spec
+    assert (spec.category, spec.preemptibility) == ("Interactive", "non-preemptible")
+    assert spec.priority_class is None
+    project.cluster.kind = "kubernetes"
+    project.cluster.capabilities_json |= {
+        "queues": True,
+        "schedulers": ["kai-scheduler"],
+        "priority_classes": ["high"],
+    }
+    project.cluster.save()
+    spec = stored(terminal, line.format("there")).spec
+    assert (spec.priority_class, spec.preemptibility) == ("high", "non-preemptible")
+    spec = stored(terminal, line.format("own --preemptible")).spec
+    assert (spec.priority_class, spec.preemptibility) == ("high", "preemptible")
+
+
+def test_a_secret_is_refused_where_there_are_none(terminal: Terminal) -> None:
+    done = terminal(f"{PYTORCH} -e USER=SECRET:login,name --dry-run", code=1)
+    assert "only Kubernetes has; take it from a credential" in done.err
 
 
 def test_a_taken_name_is_told(terminal: Terminal) -> None:
