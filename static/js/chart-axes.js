@@ -2,11 +2,30 @@
 import { tick } from "./times.js";
 
 const UNITS = ["", "k", "M", "G", "T"];
+const BYTES = [" B", " KB", " MB", " GB", " TB"];
+const MOST_DIGITS = 10;
 
-export function short(value) {
+export function short(value, units = UNITS, digits = 4) {
   if (value === null || value === undefined) return "–";
   const power = Math.min(Math.floor(Math.log10(Math.max(Math.abs(value), 1)) / 3), 4);
-  return `${Number((value / 1000 ** power).toPrecision(4))}${UNITS[power]}`;
+  return `${Number((value / 1000 ** power).toPrecision(digits))}${units[power]}`;
+}
+
+export const unitsOf = (chart) => (chart.label.endsWith("(bytes)") ? BYTES : UNITS);
+
+// The labels of ticks, with as many digits as it takes to tell neighbors apart.
+export function labels(ticks, units) {
+  for (let digits = 4; ; digits += 1) {
+    const texts = ticks.map((one) => (one === null ? "" : short(one, units, digits)));
+    const told = texts.filter(Boolean);
+    if (new Set(told).size === told.length || digits === MOST_DIGITS) return texts;
+  }
+}
+
+// As wide as the longest label of the axis.
+export function width(plot, texts) {
+  const longest = Math.max(0, ...(texts ?? []).map((text) => text.length));
+  return Math.max(44, longest * 7 + 14);
 }
 
 // Room for a time such as 10:18:15 PM, and no parts of a second, which it does not show.
@@ -23,10 +42,13 @@ function ticks(_, at, axis, space, step) {
   return at.map((seconds) => tick(new Date(seconds * 1000), step));
 }
 
-// Numbers that are all alike get an axis around them; uPlot would draw one from 0 to 100 for a zero.
+// Numbers that are all alike get an axis around them; uPlot would draw one from 0 to 100 for a zero, and
+// smoothing makes them differ in the last digit.
+const ALIKE = 1e-9;
 export function range(plot, low, high) {
   if (low === null) return [0, 1];
-  const room = high === low ? Math.abs(high) || 1 : (high - low) * 0.1;
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  const room = high - low <= largest * ALIKE ? largest || 1 : (high - low) * 0.1;
   const least = low >= 0 ? Math.max(0, low - room) : low - room;
   return [least, high + room];
 }

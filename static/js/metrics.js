@@ -1,7 +1,7 @@
 // Charts of a workload's metrics. The library is loaded when the first one is drawn.
-import { allowsLog, short } from "./chart-axes.js";
+import { allowsLog } from "./chart-axes.js";
 import { read, restore, smooth } from "./chart-options.js";
-import { fit, isSingle, plot } from "./chart-plot.js";
+import { fit, isSingle, lastText, plot, renew } from "./chart-plot.js";
 
 const LEAST_MS = 1000; // between two fetches while numbers stream in
 
@@ -51,20 +51,24 @@ class Charts {
       const key = `${group} ${chart.name}`;
       const drawn = this.plots.get(key);
       const [x, ...lines] = chart.columns;
-      const columns = weight ? [x, ...lines.map((line) => smooth(line, weight))] : chart.columns;
+      const isSmooth = weight > 0 && !isSingle(chart);
+      const columns = isSmooth ? [x, ...lines, ...lines.map((line) => smooth(line, weight))] : chart.columns;
       if (drawn?.root.isConnected) {
-        drawn.setData(columns);
+        drawn.chart.marks = chart.marks;
+        renew(drawn, columns);
         continue;
       }
       const card = document.createElement("figure");
       card.className = "chart mb-0";
       const title = Object.assign(document.createElement("h3"), { textContent: chart.label });
       card.append(title);
-      card.setAttribute("aria-label", `${chart.label}: last ${chart.columns.slice(1).map((line) => short(line.at(-1))).join(", ")}`);
+      card.setAttribute("aria-label", `${chart.label}: last ${lastText(chart)}`);
       holder.append(card);
       const how = [weight && "smoothed", isLog(chart) && "log scale"].filter(Boolean).join(", ");
       if (how && !isSingle(chart)) title.append(Object.assign(document.createElement("span"), { className: "soft", textContent: ` ${how}` }));
-      this.plots.set(key, plot(uPlot, card, chart, columns, isLog(chart)));
+      const made = plot(uPlot, card, chart, columns, { isLog: isLog(chart), isSmooth });
+      made.chart = chart;
+      this.plots.set(key, made);
     }
   }
 

@@ -1,9 +1,12 @@
 """Charts of a training: smoothed, by a logarithmic scale, and a number where there is but one."""
 
+import shlex
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.rest import Rest
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 #: How many charts over steps the library still has.
@@ -49,3 +52,67 @@ def test_charts_that_were_drawn_anew_are_let_go(admin_page: Page, rest: Rest) ->
         expect(heading).to_be_visible()
     expect(charts.locator("canvas")).to_have_count(2)
     assert page.evaluate(LISTED) == 2
+
+
+BAR = """
+import json, sys, time
+for step in range(1, 13):
+    sys.stderr.write(f"\\r{step * 8}%|{'#' * step}| {step}/12 [00:01<00:05, 1.00it/s]")
+    sys.stderr.flush()
+    loss = float("nan") if 5 <= step <= 7 or step > 10 else 1 / step
+    print(json.dumps({"step": step, "loss": loss, "constant": 22.5}), flush=True)
+"""
+
+
+def test_a_metric_beside_a_bar_has_a_gap_where_it_is_nan(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("has-a-bar", workers=1, command=f"python -c {shlex.quote(BAR)}")
+    rest.wait(workload, "Completed")
+    page.goto(f"/workloads/{workload}/metrics/")
+    expect(page.get_by_text("loss is NaN since step 11")).to_be_visible()
+    charts = page.locator("[data-chart-group=training]")
+    expect(charts.get_by_role("figure", name="Loss: last NaN")).to_be_visible()
+    found = page.request.get(f"/workloads/{workload}/metrics/data/").json()["training"]
+    loss = next(chart for chart in found if chart["name"] == "loss")
+    assert len(loss["columns"][0]) == 12
+    assert [at for at, _ in loss["marks"]] == [5, 6, 7, 11, 12]
+    page.get_by_label("Smoothing").select_option("Strong")
+    expect(charts.get_by_role("heading", name="Loss smoothed")).to_be_visible()
+
+
+ENDLESS = """
+import json, time
+for step in range(1000):
+    print(json.dumps({"step": step, "loss": 1 / (step + 1)}), flush=True)
+    time.sleep(0.2)
+"""
+STEPS_IN_VIEW = """async () => {
+  const names = performance.getEntriesByType("resource").map((entry) => entry.name);
+  const library = await import(names.find((name) => name.includes("uPlot.esm")));
+  const [plot] = library.default.sync("step").plots;
+  return { low: plot.scales.x.min, high: plot.scales.x.max, last: plot.data[0].at(-1) };
+}"""
+
+
+def test_a_zoom_stays_while_the_training_runs(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("is-zoomed", workers=1, command=f"python -c {shlex.quote(ENDLESS)}")
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/metrics/")
+    chart = page.locator("[data-chart-group=training] .u-over").first
+    expect(chart).to_be_visible()
+    box = chart.bounding_box()
+    assert box
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 10, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 3, middle, steps=5)
+    page.mouse.up()
+    zoomed = page.evaluate(STEPS_IN_VIEW)
+    assert zoomed["high"] < zoomed["last"]
+    wait_for(lambda: page.evaluate(STEPS_IN_VIEW)["last"] > zoomed["last"] + 5)
+    now = page.evaluate(STEPS_IN_VIEW)
+    assert (now["low"], now["high"]) == (zoomed["low"], zoomed["high"])
+    chart.dblclick()
+    wait_for(lambda: page.evaluate(STEPS_IN_VIEW)["high"] >= now["last"])
+    rest.act(workload, "suspend")

@@ -233,7 +233,9 @@ class WorkloadOut(Wire):
     )
     run: int = Field(description="The number of the run, counted from 1")
     attempt: int = Field(description="Which start of all ranks within the run, counted from 0")
-    last_metrics: dict[str, Any] = Field(description="What the training last reported, by name")
+    last_metrics: dict[str, Any] = Field(
+        description="What the training last reported, by name; NaN, Infinity and -Infinity as text"
+    )
 
     @classmethod
     def of(cls, workload: Workload) -> Self:

@@ -26,7 +26,7 @@ from workloads.logs.choice import Choice
 from workloads.metrics import curve
 from workloads.models import Rank, SampleKind, Workload
 from workloads.scheduling.fit import score
-from workloads.table.columns import format_metrics
+from workloads.table.columns import format_figure, format_metrics
 from workloads.terminal import access
 
 TABS = {
@@ -39,6 +39,7 @@ TABS = {
     "spec": "Spec",
 }
 MOST_EVENTS = 200
+MOST_WARNINGS = 3
 # The part of the page to render, by htmx target.
 PARTS = {"drawer": "drawer", "workload-content": "content"}
 
@@ -97,7 +98,17 @@ def _header_context(workload: Workload) -> dict[str, Any]:
         "workload": workload,
         "stages": lifecycle.build_stages(workload, run),
         "resumed": resumed.first(),
+        "not_finite": _not_finite_metrics(workload),
     }
+
+
+def _not_finite_metrics(workload: Workload) -> list[tuple[str, str, int]]:
+    """Return name, value and first step of the metrics that are NaN or infinite now."""
+    return [
+        (name, format_figure(workload.last_metrics[name]), step)
+        for name, step in workload.not_finite.items()
+        if name in workload.last_metrics
+    ][:MOST_WARNINGS]
 
 
 def _overview_context(request: Request, workload: Workload) -> dict[str, Any]:

@@ -18,6 +18,7 @@ PATTERN = (
     r"|\x1b[ -/]+[0-~]|\x1b[0-~]"
 )
 ESCAPES = re.compile(PATTERN)
+ESCAPE_BYTES = re.compile(PATTERN.encode())
 TOKENS = re.compile(rf"(\r|{PATTERN})")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 SGR = re.compile(r"\x1b\[([\d;:]*)m")

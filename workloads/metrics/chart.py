@@ -2,18 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, F, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Max, Min
 
+from workloads.metrics.buckets import bucket_width, thin_points
+from workloads.metrics.numbers import Stored, finite_value, text_of_number
 from workloads.models import SampleKind, Workload
 
 MOST_POINTS = 600  # per line
 MOST_POINTS_IN_CHART = 6000  # per chart: with many ranks each has fewer points
-MOST_CHARTS = 12
+MOST_POINTS_OF_ALL = 12_000  # of all charts of training metrics together
+FEWEST_POINTS = 20  # per line, with however many ranks
 LABELS = {
     "loss": "Loss",
     "accuracy": "Accuracy",
@@ -30,13 +31,14 @@ UNCHARTED = frozenset({"epoch", "rank", "world_size", "time", "timestamp"})
 @dataclass(frozen=True)
 class Chart:
     """A chart. ``columns`` are x values, then one list per line, all of equal length; ``None`` is a
-    gap."""
+    gap. ``marks`` are x values where a number is not finite, with what it is."""
 
     name: str
     label: str
     x: str
     lines: list[str]
     columns: list[list[float | None]]
+    marks: list[tuple[float, str]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -45,34 +47,63 @@ class Chart:
             "x": self.x,
             "lines": self.lines,
             "columns": self.columns,
+            "marks": self.marks,
         }
 
 
 def training_charts(workload: Workload, run: int | None = None) -> list[Chart]:
     """Return charts of reported metrics by step. If a step was repeated the later value counts."""
-    samples = _thin_samples(workload, SampleKind.TRAINING, run, lines=1)
-    series: dict[str, dict[float, float]] = defaultdict(dict)
-    for sample in samples:
-        for name, value in sample["values"].items():
-            if sample["step"] is not None and name not in UNCHARTED:
-                series[name][float(sample["step"])] = value
-    charts = []
-    for name in sorted(series, key=_sort_key)[:MOST_CHARTS]:
-        points = sorted(series[name].items())
-        columns: list[list[float | None]] = [[x for x, _ in points], [y for _, y in points]]
-        charts.append(Chart(name, LABELS.get(name, name), "step", [name], columns))
-    return charts
+    series: dict[str, dict[float, Stored]] = defaultdict(dict)
+    for step, values in _training_values(workload, run):
+        for name, value in values.items():
+            if value is not None and name not in UNCHARTED:
+                series[name][float(step)] = value
+    most = min(MOST_POINTS, MOST_POINTS_OF_ALL // max(len(series), 1))
+    return [_training_chart(name, series[name], most) for name in sorted(series, key=_sort_key)]
+
+
+def _training_values(
+    workload: Workload, run: int | None
+) -> Iterable[tuple[int, dict[str, Stored | None]]]:
+    """Return steps with their values, oldest first. If several ranks report the same training, the
+    lowest rank counts."""
+    samples = workload.samples.filter(kind=SampleKind.TRAINING, step__isnull=False).order_by()
+    if run is not None:
+        samples = samples.filter(run=run)
+    lowest = samples.aggregate(lowest=Min("rank"))["lowest"]
+    rows = samples.filter(rank=lowest).order_by("at", "id")
+    return ((step or 0, values) for step, values in rows.values_list("step", "values"))
+
+
+def _training_chart(name: str, values: dict[float, Stored], most: int) -> Chart:
+    points = [(step, finite_value(value)) for step, value in sorted(values.items())]
+    points = thin_points(points, most)
+    columns: list[list[float | None]] = [[step for step, _ in points], [y for _, y in points]]
+    marks = [(step, text_of_number(values[step])) for step, y in points if y is None]
+    return Chart(name, LABELS.get(name, name), "step", [name], columns, marks)
 
 
 def usage_charts(workload: Workload, run: int | None = None) -> list[Chart]:
-    """Return charts of the ranks' usage by time, in seconds since 1970."""
+    """Return charts of the ranks' usage by time, in seconds since 1970.
+
+    Of each span of time a rank's last sample counts, and the spans do not move, so that a chart
+    that is drawn again shows the same.
+    """
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
-    samples = _thin_samples(workload, SampleKind.USAGE, run, lines=len(names))
+    samples = workload.samples.filter(kind=SampleKind.USAGE).order_by()
+    if run is not None:
+        samples = samples.filter(run=run)
+    ends = samples.aggregate(first=Min("at"), last=Max("at"))
+    if ends["first"] is None:
+        return []
+    budget = max(min(MOST_POINTS, MOST_POINTS_IN_CHART // max(len(names), 1)), FEWEST_POINTS)
+    width = bucket_width(ends["first"].timestamp(), ends["last"].timestamp(), budget)
     values: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    for sample in samples:
-        second = round(sample["at"].timestamp())
-        for name, value in sample["values"].items():
-            values[name][second][sample["rank"]] = value
+    rows = samples.order_by("at", "id").values_list("rank", "at", "values")
+    for rank, at, numbers in rows.iterator():
+        second = int(at.timestamp() // width * width)
+        for name, value in numbers.items():
+            values[name][second][rank] = value
     return [_usage_chart(name, values[name], names) for name in sorted(values, key=_sort_key)]
 
 
@@ -83,31 +114,6 @@ def _usage_chart(name: str, points: dict[int, dict[int, float]], names: dict[int
     columns += [[points[second].get(rank) for second in seconds] for rank in ranks]
     lines = [names.get(rank, f"rank {rank}") for rank in ranks]
     return Chart(name, LABELS.get(name, name), "time", lines, columns)
-
-
-def _thin_samples(
-    workload: Workload, kind: SampleKind, run: int | None, *, lines: int
-) -> Iterable[Any]:
-    """Return samples, oldest first: every n-th of each rank, and always the newest.
-
-    If several ranks report the same training, the lowest rank counts.
-    """
-    samples = workload.samples.filter(kind=kind).order_by()
-    if run is not None:
-        samples = samples.filter(run=run)
-    counts = dict(samples.values_list("rank").annotate(Count("id")))
-    if not counts:
-        return []
-    if kind is SampleKind.TRAINING:
-        samples = samples.filter(rank=min(counts))
-        counts = {min(counts): counts[min(counts)]}
-    budget = max(min(MOST_POINTS, MOST_POINTS_IN_CHART // max(lines, 1)), 20)
-    stride = max(ceil(max(counts.values()) / budget), 1)
-    newest_first = [F("at").desc(), F("id").desc()]
-    number = Window(RowNumber(), partition_by=[F("rank")], order_by=newest_first)
-    numbered = samples.annotate(number=number).annotate(remainder=F("number") % stride)
-    chosen = numbered.filter(remainder=1 % stride).order_by("at", "id")
-    return chosen.values("rank", "step", "at", "values")
 
 
 def _sort_key(name: str) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from workloads.metrics.numbers import finite_value
 from workloads.models import Sample
 
 CURVE_NAMES = ("loss", "accuracy", "samples_per_second")
@@ -17,7 +18,8 @@ def extend_curves(curves: Curves, samples: Sequence[Sample]) -> Curves:
     of_lowest = [sample for sample in samples if sample.rank == lowest]
     longer = {name: list(points) for name, points in curves.items()}
     for name in CURVE_NAMES:
-        new = [[sample.step, sample.values[name]] for sample in of_lowest if name in sample.values]
+        pairs = ((sample.step, finite_value(sample.values.get(name))) for sample in of_lowest)
+        new = [[step or 0.0, value] for step, value in pairs if value is not None]
         if new:
             stride = -(-len(new) // MOST_POINTS)
             thinned = new[::-1][::stride][::-1]  # from the end, so that the newest point stays

@@ -1,13 +1,15 @@
 """Parse metrics that a training prints.
 
 A line that is a JSON object with a number ``step`` is a sample. One with a text ``event`` is an
-entry for the event history, such as resuming from a checkpoint.
+entry for the event history, such as resuming from a checkpoint. A progress bar ends its line only
+when it is done, so an object that is printed meanwhile stands behind the bar, on the same line.
 """
 
 import json
+import re
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.db import transaction
 
@@ -15,7 +17,9 @@ from core.text import replace_unfit_characters
 from workloads import logs
 from workloads.history import events
 from workloads.logs.store import Index
+from workloads.logs.text import ESCAPE_BYTES
 from workloads.metrics import curve, downsample
+from workloads.metrics.numbers import Stored, follow_not_finite, number_to_store
 from workloads.models import Attempt, Sample, SampleKind, Workload
 
 LONGEST_LINE = 16 * 1024
@@ -25,6 +29,17 @@ MOST_VALUES = 50
 LONGEST_NAME = 64
 LARGEST_STEP = 2**63 - 1
 RESUMED = "resumed"
+MOST_BRACES = 16  # places in a text where an object is looked for
+#: What only a progress bar has: a share, a count, a rate, or the bar.
+BAR = re.compile(
+    r"\d ?%|(?<![\d/])\d+/\d+(?![\d/])|\b(?:it|s|batch|step)/(?:it|s)\b"
+    r"|[=#>-]{3,}|[\u2580-\u259f]"
+)
+NOT_FINITE_WORD = re.compile(
+    r"(?P<before>[:,\[]\s*)\+?(?P<minus>-?)(?P<word>nan|inf(?:inity)?)(?=\s*[,}\]])",
+    re.IGNORECASE,
+)
+DECODER = json.JSONDecoder()
 
 
 @dataclass
@@ -57,18 +72,62 @@ def store_samples(
             return False
 
 
-def parse_line(line: bytes) -> dict[str, Any] | None:
-    """Return the object in a line that is a sample or event, else ``None``."""
-    text = line.strip()
-    if not text.startswith(b"{") or len(text) > LONGEST_LINE:
-        return None
+Record = dict[str, Any]
+
+
+def parse_line(line: bytes) -> list[Record]:
+    """Return the objects in a line that are samples or events.
+
+    Of a line that overwrites itself every state counts, because nothing that a program printed is
+    less true for a progress bar that came after it.
+    """
+    if b'"step"' not in line:
+        return []
+    states = ESCAPE_BYTES.sub(b"", line).split(b"\r")
+    has_bar = len(states) > 1
+    records: list[Record] = []
+    for state in states:
+        text = state.strip()
+        if b'"step"' in text and len(text) <= LONGEST_LINE:
+            records += _find_objects(text.decode(errors="surrogateescape"), has_bar=has_bar)
+    return [record for record in records if _is_step(record.get("step"))]
+
+
+def _find_objects(text: str, *, has_bar: bool) -> list[Record]:
+    """Return the objects of a text that consists of objects, and perhaps of a progress bar. An
+    object within other text, such as a sentence, is no sample."""
+    text = NOT_FINITE_WORD.sub(_json_word, text)
+    records: list[Record] = []
+    others = ""
+    position = 0
+    for _ in range(MOST_BRACES):
+        start = text.find("{", position)
+        if start < 0:
+            break
+        record, end = _decode_object(text, start)
+        others += text[position : start if record else end]
+        position = end
+        if record:
+            records.append(record)
+    others = (others + text[position:]).strip()
+    return records if has_bar or not others or BAR.search(others) else []
+
+
+def _decode_object(text: str, start: int) -> tuple[Record | None, int]:
+    """Return the object that begins with the brace at ``start``, and where to read on."""
     try:
-        record = json.loads(text)
+        record, end = DECODER.raw_decode(text, start)
+        text[start:end].encode()  # fails for bytes that are not UTF-8, which are no JSON
     except (ValueError, RecursionError):
-        return None  # it only looks like JSON
-    if not isinstance(record, dict) or not _is_number(record.get("step")):
-        return None
-    return record if abs(record["step"]) <= LARGEST_STEP else None
+        return None, start + 1
+    return record, end
+
+
+def _json_word(match: re.Match[str]) -> str:
+    """Return ``nan`` or ``inf``, as a format string of Python prints it, as Python's JSON does."""
+    if match["word"].lower() == "nan":
+        return f"{match['before']}NaN"
+    return f"{match['before']}{match['minus']}Infinity"
 
 
 def _read_batch(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
@@ -82,7 +141,8 @@ def _read_batch(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
         data = logs.read_output(stream, start, CHUNK_BYTES)
         end = data.rfind(b"\n") + 1
         if not end and len(data) == CHUNK_BYTES:
-            end = len(data)  # no sample is as long as this line
+            # A long line: no sample begins before its latest state, or is as long as it.
+            end = max(data.rfind(b"\r") + 1, len(data) - LONGEST_LINE)
         if ended and len(data) < CHUNK_BYTES:
             end = len(data)
         if end:
@@ -98,31 +158,34 @@ def _add_records(
 ) -> None:
     with Index(stream) as index:
         for line in data.split(b"\n"):
-            record = parse_line(line)
-            if record and record.get("event") == RESUMED:
-                batch.resumed_step = int(record["step"])
-            elif record and "event" not in record:
-                sample = Sample(
-                    workload_id=attempt.workload_id,
-                    kind=SampleKind.TRAINING,
-                    run=attempt.run,
-                    attempt=attempt.attempt,
-                    rank=stream.rank,
-                    step=int(record["step"]),
-                    at=index.time_at(offset),
-                    values=_numbers(record),
-                )
-                batch.samples.append(sample)
+            for record in parse_line(line):
+                if record.get("event") == RESUMED:
+                    batch.resumed_step = int(record["step"])
+                elif "event" not in record:
+                    sample = Sample(
+                        workload_id=attempt.workload_id,
+                        kind=SampleKind.TRAINING,
+                        run=attempt.run,
+                        attempt=attempt.attempt,
+                        rank=stream.rank,
+                        step=int(record["step"]),
+                        at=index.time_at(offset),
+                        values=_values_to_store(record),
+                    )
+                    batch.samples.append(sample)
             offset += len(line) + 1
 
 
-def _numbers(record: dict[str, Any]) -> dict[str, float]:
-    numbers = (
-        (replace_unfit_characters(name)[:LONGEST_NAME], float(value))
-        for name, value in record.items()
-        if name != "step" and _is_number(value)
-    )
-    return dict(list(numbers)[:MOST_VALUES])
+def _values_to_store(record: Record) -> dict[str, Stored | None]:
+    """Return the numbers of a record. ``None`` is kept: the metric has no value at this step."""
+    values: dict[str, Stored | None] = {}
+    for name, value in record.items():
+        if name == "step" or len(values) == MOST_VALUES:
+            continue
+        if value is None or _is_number(value):
+            short_name = replace_unfit_characters(name)[:LONGEST_NAME]
+            values[short_name] = None if value is None else number_to_store(value)
+    return values
 
 
 def _store_batch(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
@@ -147,17 +210,30 @@ def _store_batch(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
 
 def _remember_last(workload: Workload, samples: list[Sample]) -> None:
     """Store the newest value of each metric, because the last sample may be a test without a loss,
-    and some metrics' curves."""
+    since when a metric has not been finite, and some metrics' curves."""
     last_metrics = dict(workload.last_metrics)
+    not_finite = dict(workload.not_finite)
     for sample in samples:
         last_metrics |= {**sample.values, "step": sample.step}
         if len(last_metrics) > MOST_VALUES:
             last_metrics = {**sample.values, "step": sample.step}
-    curves = curve.extend_curves(workload.curves, samples)
-    Workload.objects.filter(pk=workload.pk).update(last_metrics=last_metrics, curves=curves)
-    workload.last_metrics = last_metrics
-    workload.curves = curves
+        not_finite = follow_not_finite(not_finite, sample.values, sample.step or 0)
+    last_metrics = {name: value for name, value in last_metrics.items() if value is not None}
+    columns = {
+        "last_metrics": last_metrics,
+        "curves": curve.extend_curves(workload.curves, samples),
+        "not_finite": not_finite,
+    }
+    if not_finite != workload.not_finite:
+        events.announce(workload)  # its head shows the warning
+    Workload.objects.filter(pk=workload.pk).update(**columns)
+    for name, value in columns.items():
+        setattr(workload, name, value)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+def _is_step(value: object) -> bool:
+    return _is_number(value) and abs(value) <= LARGEST_STEP
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -173,6 +173,8 @@ class Workload(models.Model):
     # The training's last sample, and the course of a few metrics (workloads.metrics.curve).
     last_metrics = CleanedJSONField(default=dict, blank=True)
     curves = CleanedJSONField(default=dict, blank=True)
+    #: Since which step a metric has been NaN or infinite, by name.
+    not_finite = CleanedJSONField(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
     warnings: Any = None  # of its plan; only on the object that was just created

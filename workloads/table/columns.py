@@ -14,6 +14,7 @@ from spec.kind import WorkloadKind
 from spec.phases import Phase
 from spec.values.quantities import format_bytes
 from workloads.diagnosis import BY_ID, CLASSES
+from workloads.metrics.numbers import Stored, text_of_number
 from workloads.models import Workload
 from workloads.models.choices import architectures
 
@@ -113,9 +114,11 @@ def format_metrics(
     return [(name, format_figure(values[name])) for name in names if name in values]
 
 
-def format_figure(value: float) -> str:
+def format_figure(value: Stored) -> str:
     """Return the number as text: a whole number with all its digits unless a float cannot hold
-    them, any other number with four significant digits."""
+    them, any other number with four significant digits, NaN or ∞."""
+    if isinstance(value, str):
+        return text_of_number(value)
     is_exact = value == int(value) and abs(value) < FIRST_INEXACT
     return f"{value:.0f}" if is_exact else f"{value:.4g}"
 

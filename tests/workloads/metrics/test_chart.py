@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from workloads.metrics import chart
+from workloads.metrics.buckets import thin_points
 from workloads.models import Sample, SampleKind, Workload
 
 
@@ -36,6 +37,48 @@ def test_a_long_training_has_a_bounded_number_of_points(workload: Workload) -> N
     assert len(steps) == len(values)
     assert steps == sorted(step for step in steps if step is not None)
     assert steps[-1] == 3000, "the newest"
+
+
+def test_rare_metrics_and_spikes_are_in_every_chart(workload: Workload) -> None:
+    now = timezone.now()
+    rows = [
+        Sample(
+            workload=workload,
+            kind=SampleKind.TRAINING,
+            run=1,
+            rank=0,
+            step=step,
+            at=now + timedelta(seconds=step),
+            values={"loss": 9.0 if step % 47 == 0 else 1 + step % 5 / 10}
+            | ({"val_loss": 1.0} if step % 20 == 0 else {}),
+        )
+        for step in range(1, 2001)
+    ]
+    Sample.objects.bulk_create(rows[:1400])
+    for row in rows[1400:1440]:
+        row.save()
+        charts = {one.name: one for one in chart.training_charts(workload)}
+        assert sorted(charts) == ["loss", "val_loss"]
+        steps, values = charts["loss"].columns
+        assert values.count(9.0) >= (row.step or 0) // 47 * 0.6
+        assert len(charts["val_loss"].columns[0]) == (row.step or 0) // 20
+        assert len(steps) <= chart.MOST_POINTS
+
+
+def test_a_chart_has_a_gap_and_a_mark_where_a_number_is_not_finite(workload: Workload) -> None:
+    samples(workload, SampleKind.TRAINING, 5)
+    nan = workload.samples.get(step=2)
+    nan.values["loss"] = "NaN"
+    nan.save()
+    loss = next(iter(chart.training_charts(workload)))
+    assert loss.columns == [[0, 1, 2, 3, 4], [1, 1 / 2, None, 1 / 4, 1 / 5]]
+    assert loss.marks == [(2, "NaN")]
+
+
+def test_the_highest_spike_stays_whatever_the_width() -> None:
+    points = [(float(step), 9.0 if step == 4100 else 1.0) for step in range(20_000)]
+    for count in range(5_000, 20_000, 501):
+        assert (4100.0, 9.0) in thin_points(points[:count], 600)
 
 
 def test_a_step_that_is_done_twice_shows_its_later_sample(workload: Workload) -> None:
