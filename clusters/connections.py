@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from clusters.models import Cluster
 from engines.base import Engine, EngineUnavailable, Handle, Launch, Site
 from engines.findings import EXCLUDED
+from spec.problems.causes import Cause
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -34,6 +35,8 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         labels,
         public_url=settings.PUBLIC_URL,
         partitions=capabilities.partitions,
+        accounts=capabilities.accounts,
+        qos=capabilities.qos,
         containers=capabilities.containers,
         kueue=bool(capabilities.kueue),
     )
@@ -50,6 +53,12 @@ def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator
         yield Problem(("cluster",), f"{cluster.name} {EXCLUDED}")
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
     yield from cluster.definition.complaints(cluster, launch)
+
+
+def never_starts(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Cause | None:
+    """Return why the cluster would never start the spec, beyond what its nodes show."""
+    launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
+    return cluster.definition.never_starts(cluster, launch)
 
 
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:

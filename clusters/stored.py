@@ -12,7 +12,7 @@ from engines.base import Capabilities, Claim, FrameworkSupport
 from engines.findings import Finding, Level
 from engines.local_queues import LocalQueue, ResourceQuota
 from engines.nodes import Gpu
-from engines.partitions import BillingAccount, NodeShape, Partition
+from engines.partitions import BillingAccount, JobLimits, NodeShape, Partition, ServiceLevel
 from spec.framework import Framework
 
 
@@ -37,7 +37,8 @@ def capabilities_of(data: Any) -> Capabilities | None:
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
             claims=_claims(data.get("claims")),
             config_maps=_names(data.get("config_maps")),
-            accounts=tuple(BillingAccount(**row) for row in data.get("accounts", ())),
+            accounts=tuple(_account(row) for row in data.get("accounts", ())),
+            qos=tuple(ServiceLevel(row["name"], _limits(row)) for row in data.get("qos", ())),
             containers=data.get("containers", ""),
             kueue=data.get("kueue", ""),
             local_queues=_local_queues(data.get("local_queues")),
@@ -64,7 +65,17 @@ def _partition(row: dict[str, Any]) -> Partition:
     shapes = row["nodes"]
     accounts = row["accounts"]
     nodes = None if shapes is None else tuple(_shape(it) for it in shapes)
-    return Partition(**{**row, "nodes": nodes, "accounts": _names(accounts)})
+    names: dict[str, Any] = {"accounts": _names(accounts), "qos": _names(row.get("qos"))}
+    denied = {key: tuple(row.get(key, ())) for key in ("denied_accounts", "denied_qos")}
+    return Partition(**{**row, **names, **denied, "nodes": nodes})
+
+
+def _account(row: dict[str, Any]) -> BillingAccount:
+    return BillingAccount(**{**row, "qos": tuple(row.get("qos", ())), "most": _limits(row)})
+
+
+def _limits(row: dict[str, Any]) -> JobLimits:
+    return JobLimits(**row.get("most", {}))
 
 
 def _shape(row: dict[str, Any]) -> NodeShape:

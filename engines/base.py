@@ -21,7 +21,7 @@ from engines.findings import Finding
 from engines.local_queues import LocalQueue
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
-from engines.partitions import BillingAccount, Partition
+from engines.partitions import BillingAccount, Partition, ServiceLevel
 from engines.queues import Wanted
 from engines.session import Session
 from spec.framework import Framework
@@ -204,6 +204,7 @@ class Capabilities:
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None if unknown
     config_maps: tuple[str, ...] | None = None  # each as namespace/name; None if unknown
     accounts: tuple[BillingAccount, ...] = ()
+    qos: tuple[ServiceLevel, ...] = ()
     containers: str = ""  # what starts images where ranks are otherwise programs of the nodes
     kueue: str = ""  # the version of its API that is spoken; empty without Kueue
     local_queues: tuple[LocalQueue, ...] | None = None  # of Kueue; None if unknown
@@ -241,6 +242,8 @@ class Site:
     ingress_class: str = ""
     public_url: str = ""
     partitions: tuple[Partition, ...] = ()
+    accounts: tuple[BillingAccount, ...] = ()
+    qos: tuple[ServiceLevel, ...] = ()
     containers: str = ""
     kueue: bool = False
 

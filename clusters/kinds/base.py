@@ -15,6 +15,7 @@ from core.rest.validation import REQUIRED
 from engines.base import Claim, Engine, Launch, Site
 from engines.local_queues import LocalQueue
 from spec.data.storage import Storage
+from spec.problems.causes import Cause
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -154,6 +155,11 @@ class ClusterKind(ABC):
         """Yield the parts of a spec that have no effect on the cluster, or need something that is
         still to be created."""
         return iter(())
+
+    def never_starts(self, cluster: "Cluster", launch: Launch) -> Cause | None:
+        """Return why the cluster would never start a workload, beyond what its nodes show; ``None``
+        if nothing is known to prevent it."""
+        return None
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         """Yield the reasons why storage cannot be mounted there."""

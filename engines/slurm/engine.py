@@ -26,7 +26,7 @@ from engines.nodes import NodeInfo
 from engines.partitions import Partition
 from engines.queues import Wanted
 from engines.session import Session
-from engines.slurm import limits, unsupported
+from engines.slurm import charging, limits, unsupported
 from engines.slurm.client import files, programs, terminal
 from engines.slurm.client.courier import Courier
 from engines.slurm.client.transport import Transport, clean_environment
@@ -122,6 +122,7 @@ class SlurmEngine:
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
         yield from unsupported.complaints(launch, self._site)
+        yield from charging.complaints(launch, self._site)
         yield from limits.complaints(launch, self._site)
 
     def submit(self, launch: Launch) -> None:

@@ -4,15 +4,19 @@ from collections.abc import Iterator, Sequence
 
 from engines.base import Launch
 from engines.partitions import NodeShape, Partition
-from engines.slurm.script.directives import job_account, job_partitions, seconds_left
-from engines.slurm.script.shape import MIB, Tasks, group_tasks
+from engines.slurm.request import JobRequest, ScriptRequest, job_request
+from engines.slurm.script.shape import MIB, Tasks
 from engines.slurm.script.site import SlurmSite
-from spec.problems.errors import Problem, parse_path
+from spec.imports.allocation import GPUS_OF_NODE
+from spec.imports.directives import parse_size
+from spec.problems.errors import Problem
 from spec.problems.time_limit import format_duration
 from spec.values.quantities import format_bytes
 
 ADVICE = "; ask for less, or choose another node pool"
-Obstacle = tuple[str, str]  # path of a field, message
+ADVICE_FOR_SCRIPT = "; ask for less, or name another partition"
+ACCOUNT = "account"
+Obstacle = tuple[str, str]  # path of a field, or ``ACCOUNT``; message
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
@@ -21,52 +25,127 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     Slurm may use any of several partitions, so all of them must have an obstacle. There are no
     problems if the partitions are unknown.
     """
+    request = job_request(launch, site)
     partitions = {it.name: it for it in launch.site.partitions}
-    names = job_partitions(launch, site) or [it.name for it in partitions.values() if it.is_default]
+    defaults = [it.name for it in partitions.values() if it.is_default]
+    names = request.partitions or defaults
     if not partitions or not names:
         return
-    obstacles = [list(_first_obstacles(partitions, name, launch, site)) for name in names]
+    obstacles = [list(_first_obstacles(partitions, name, request)) for name in names]
     if not all(obstacles):
         return
     if len(obstacles) == 1:
+        advice = ADVICE_FOR_SCRIPT if request.script else ADVICE
         for field, message in obstacles[0]:
-            yield Problem(parse_path(field), f"{message}{ADVICE}")
+            yield _problem(request, field, f"{message}{advice}")
     else:
         reasons = "; ".join(each[0][1] for each in obstacles)
-        yield Problem(parse_path("nodePools"), f"none of the partitions would start it: {reasons}")
+        yield _problem(request, "nodePools", f"none of the partitions would start it: {reasons}")
+
+
+def _problem(request: JobRequest, field: str, message: str) -> Problem:
+    if field == ACCOUNT:
+        return request.problem("nodePools", message, "account", "partition")
+    return request.problem(field, message)
 
 
 def _first_obstacles(
-    partitions: dict[str, Partition], name: str, launch: Launch, site: SlurmSite
+    partitions: dict[str, Partition], name: str, request: JobRequest
 ) -> Iterator[Obstacle]:
     """Yield the first obstacle for each field, in one partition."""
     if name not in partitions:
         yield "nodePools", f"the cluster has no partition {name}, only {', '.join(partitions)}"
         return
     fields: set[str] = set()
-    for field, message in _obstacles_in(partitions[name], launch, site):
+    for field, message in _obstacles_in(partitions[name], request):
         if field not in fields:
             fields.add(field)
             yield field, message
 
 
-def _obstacles_in(partition: Partition, launch: Launch, site: SlurmSite) -> Iterator[Obstacle]:
+def _obstacles_in(partition: Partition, request: JobRequest) -> Iterator[Obstacle]:
     name = partition.name
     longest = partition.max_seconds
     if partition.closed:
         yield "nodePools", f"the partition {name} takes no jobs, it is {partition.closed}"
-    account = job_account(launch, site)
-    if account and partition.accounts is not None and account not in partition.accounts:
-        allowed = ", ".join(partition.accounts)
-        yield (
-            "nodePools",
-            f"the partition {name} is for {allowed}, and not for the account {account}",
-        )
-    seconds = seconds_left(launch)
+    if text := _admission_obstacle(
+        request.account, partition.accounts, partition.denied_accounts, "account"
+    ):
+        yield ACCOUNT, f"the partition {name} {text}"
+    if text := _admission_obstacle(request.qos, partition.qos, partition.denied_qos, "QOS"):
+        yield "priorityClass", f"the partition {name} {text}"
+    seconds = request.seconds
     if seconds is not None and longest is not None and seconds > longest:
         yield "timeLimitSeconds", f"the partition {name} allows {format_duration(longest)}"
-    for tasks in group_tasks(launch.spec):
+    for tasks in request.parts:
         yield from _node_obstacles(partition, tasks)
+    if request.script:
+        yield from _script_obstacles(partition, request.script)
+
+
+def _admission_obstacle(
+    name: str, allowed: Sequence[str] | None, denied: Sequence[str], what: str
+) -> str:
+    """Return why a partition is not for an account or a QOS; empty if it is."""
+    if name and allowed is not None and name not in allowed:
+        return f"is for {', '.join(allowed)}, and not for the {what} {name}"
+    return f"is not for the {what} {name}" if name in denied else ""
+
+
+def _script_obstacles(partition: Partition, script: ScriptRequest) -> Iterator[Obstacle]:
+    """Yield obstacles for what a batch script asks for. Where Slurm may place its tasks in several
+    ways, only what no way allows is an obstacle."""
+    allocation = script.allocation
+    name = partition.name
+    if "hetjob" in allocation.options:
+        return  # each part asks for its own
+    if partition.max_nodes is not None and allocation.nodes > partition.max_nodes:
+        text = f"it takes {allocation.nodes} nodes, and the partition {name} allows"
+        yield "numWorkers", f"{text} {partition.max_nodes}"
+    if partition.nodes is None:
+        return
+    feature = script.value("constraint")
+    is_one_feature = feature.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    possible = [it for it in partition.nodes if not is_one_feature or feature in it.features]
+    if not possible:
+        yield "worker.nodeType", f"no node of the partition {name} has the feature {feature}"
+        return
+    count = sum(it.count for it in possible)
+    if allocation.nodes > count:
+        yield (
+            "numWorkers",
+            f"it takes {allocation.nodes} nodes, and the partition {name} has {count}",
+        )
+    cores = _minimum(partition.max_cpus, max(it.cpus for it in possible))
+    all_cores = sum(_minimum(partition.max_cpus, it.cpus) * it.count for it in possible)
+    if allocation.cpus_per_task > cores:
+        text = f"a job may have {cores} CPU cores on a node of {name}"
+        yield "worker.compute.cpuCoreRequest", text
+    elif script.cpus > all_cores and not script.shares_cpus:
+        text = f"it takes {script.cpus} CPU cores, and the nodes of {name} have {all_cores}"
+        yield "worker.compute.cpuCoreRequest", text
+    memory = _minimum(partition.max_memory, max(it.memory for it in possible))
+    if (parse_size(script.value("mem")) or 0) > memory:
+        text = f"a job may have {format_bytes(memory * MIB)} of memory on a node of {name}"
+        yield "worker.compute.cpuMemoryRequest", text
+    yield from _script_gpu_obstacles(name, script, possible)
+
+
+def _script_gpu_obstacles(
+    name: str, script: ScriptRequest, possible: Sequence[NodeShape]
+) -> Iterator[Obstacle]:
+    allocation = script.allocation
+    most = max(it.gpus for it in possible)
+    total = sum(it.gpus * it.count for it in possible)
+    field = "worker.compute.gpuDevicesRequest"
+    fixed_by_node = allocation.gpu_option and allocation.gpu_option.name in GPUS_OF_NODE
+    on_node = allocation.gpus // allocation.nodes if fixed_by_node else 0
+    if allocation.gpus and not most:
+        yield field, f"{name} has no GPUs"
+    elif on_node > most:
+        yield field, f"the nodes of {name} have {most} GPUs at most"
+    elif allocation.gpus > total:
+        yield field, f"it takes {allocation.gpus} GPUs, and the nodes of {name} have {total}"
 
 
 def _node_obstacles(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:

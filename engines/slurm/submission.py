@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from engines.base import EngineRefused, EngineUnavailable, Launch
+from engines.slurm import charging
 from engines.slurm.client import files, programs
 from engines.slurm.client.courier import AGAIN, LATE, NEW, REFUSED, Courier, RunParcel
 from engines.slurm.layout import SharedFolder, job_name
@@ -68,7 +69,12 @@ class Submission:
 
     def _send(self, mode: str = NEW) -> str:
         contents = scripts(self.launch, self.site)
-        line = launch_line(self.launch, datetime.now(UTC), part_options(self.launch, self.site))
+        line = launch_line(
+            self.launch,
+            datetime.now(UTC),
+            part_options(self.launch, self.site),
+            charging.excess(self.launch, self.site),
+        )
         files_of_run = {**contents, "launch": line + "\n"}
         readable = {"launch", *(name for name in contents if not is_secret(name))}
         group_readable = readable if self.site.own_names else frozenset[str]()

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,14 @@ from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
 from clusters.kinds.slurm.wire import SlurmConnecting
 from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
-from engines.slurm import limits, unsupported
+from engines.slurm import charging, limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.ssh import end_pause as end_pause_of_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.rank import containers
 from spec.data.storage import Storage
+from spec.problems.causes import Cause, CauseKind
 from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
@@ -105,6 +107,7 @@ class SlurmKind(ClusterKind):
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         with suppress(ValidationError):  # nothing is launched until the settings are corrected
             site = SlurmSettings.of(cluster).site
+            yield from charging.complaints(launch, site)
             yield from limits.complaints(launch, site)
         yield from self.unsupported(cluster, launch)
         yield from names.unknown_names(cluster, launch.spec)
@@ -132,6 +135,16 @@ class SlurmKind(ClusterKind):
             if is_charged:
                 return f"{account.limits or 'None'} (account {account.name})"
         return f"Account {name}, whose limits Slurm does not show" if name else ""
+
+    def never_starts(self, cluster: "Cluster", launch: Launch) -> Cause | None:
+        with suppress(ValidationError):
+            site = SlurmSettings.of(cluster).site
+            refusals = chain(charging.complaints(launch, site), limits.complaints(launch, site))
+            if refusal := next(refusals, None):
+                message = refusal.message
+                return Cause(CauseKind.NODES, f"{message[:1].upper()}{message[1:]}")
+            return charging.cause_of_excess(charging.excess(launch, site))
+        return None
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         yield from (why for _, why in unsupported.storage_complaints(storage))

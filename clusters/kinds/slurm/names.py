@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
-    """Yield a problem if no node has the node type of the spec, which Slurm calls a feature."""
+    """Yield a problem if no node has the node type of the spec, which Slurm calls a feature. That
+    of a batch script may be an expression, and is judged with its partition."""
+    if spec.batch_script:
+        return
     node_type = spec.worker.node_type
     features = _features(cluster) if node_type else set()
     if features and node_type not in features:

@@ -1,6 +1,11 @@
-"""Describes the limits of Slurm's accounts. Pure."""
+"""Reads and describes the limits of Slurm's accounts and QOS. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from engines.partitions import BillingAccount, JobLimits, ServiceLevel
+from engines.slurm.cluster.partitions import parse_seconds
+from spec.imports.directives import parse_size
 
 #: Columns of ``sacctmgr show assoc``, and the words for each limit.
 LIMITS = {
@@ -41,6 +46,76 @@ def _resources(value: str) -> Iterator[str]:
             yield f"{amount} of memory"
         else:
             yield f"{amount} {NAMES.get(name, name)}"
+
+
+def parse_accounts(
+    limits: Sequence[str], own: Sequence[str], default: str
+) -> tuple[BillingAccount, ...]:
+    """Return the accounts, from rows of ``LIMITS`` such as ``account|grptres|…``. ``own`` are the
+    rows of Trainyard's user, such as ``account|qos,qos|grptres|…``."""
+    words = read_limits(limits)
+    qos: dict[str, set[str]] = {}
+    most: dict[str, JobLimits] = {}
+    for row in limits:
+        account, *values = row.split("|")
+        most[account] = job_limits(dict(zip(LIMITS, values, strict=False)))
+    for row in own:
+        account, names, *values = [*row.split("|"), ""]
+        qos.setdefault(account, set()).update(filter(None, names.split(",")))
+        personal = job_limits(dict(zip(LIMITS, values, strict=False)))
+        most[account] = _stricter(most.get(account, JobLimits()), personal)
+    return tuple(
+        BillingAccount(
+            name,
+            said,
+            is_default=name == default,
+            is_own=name in qos,
+            qos=tuple(sorted(qos.get(name, ()))),
+            most=most[name],
+        )
+        for name, said in words.items()
+    )
+
+
+def parse_service_levels(rows: Iterable[str]) -> tuple[ServiceLevel, ...]:
+    """Return the QOS, from rows such as ``name|grptres|maxtresperjob|maxwall``."""
+    columns = ("grptres", "maxtresperjob", "maxwall")
+    levels: list[ServiceLevel] = []
+    for row in rows:
+        name, *values = row.split("|")
+        if name:
+            limits = job_limits(dict(zip(columns, values, strict=False)))
+            levels.append(ServiceLevel(name, limits))
+    return tuple(levels)
+
+
+def job_limits(columns: Mapping[str, str]) -> JobLimits:
+    """Return the most that one job can get: what all jobs together may have bounds each of them."""
+    limits = JobLimits(seconds=parse_seconds(columns.get("maxwall", "")))
+    for column in ("grptres", "maxtresperjob"):
+        limits = _stricter(limits, _resource_limits(columns.get(column, "")))
+    return limits
+
+
+def _resource_limits(text: str) -> JobLimits:
+    """Return the limits in a text such as ``gres/gpu=4,cpu=8,mem=4G``."""
+    amounts = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    numbers = {name: int(amount) for name, amount in amounts.items() if amount.isdecimal()}
+    return JobLimits(
+        gpus=numbers.get("gres/gpu"),
+        cpus=numbers.get("cpu"),
+        memory=parse_size(amounts.get("mem", "")),
+        nodes=numbers.get("node"),
+    )
+
+
+def _stricter(one: JobLimits, other: JobLimits) -> JobLimits:
+    """Return the smaller of each limit."""
+    values: dict[str, int | None] = {}
+    for each in fields(JobLimits):
+        pair = (getattr(one, each.name), getattr(other, each.name))
+        values[each.name] = min((it for it in pair if it is not None), default=None)
+    return JobLimits(**values)
 
 
 def read_qos(rows: Iterable[str]) -> list[str]:

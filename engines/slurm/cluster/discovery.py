@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from engines.base import Capabilities, FrameworkSupport
 from engines.nodes import NodeInfo
-from engines.partitions import BillingAccount, Partition
+from engines.partitions import BillingAccount, Partition, ServiceLevel
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
-from engines.slurm.cluster.accounts import LIMITS, read_limits
+from engines.slurm.cluster.accounts import LIMITS, parse_accounts, parse_service_levels
 from engines.slurm.cluster.lines import group_lines
 from engines.slurm.cluster.partitions import parse_partitions
 from engines.slurm.queue.commands import answered
@@ -19,6 +19,8 @@ SHOW = ("scontrol", "--all", "--oneliner", "show")  # hidden partitions, too
 ACCOUNTS = r"""
 sacctmgr -nP show user "$(id -un)" format=defaultaccount 2>/dev/null | sed 's/^/default /'
 sacctmgr -nP show assoc where user= format=account,LIMITS 2>/dev/null | sed 's/^/limit /'
+sacctmgr -nP show assoc user="$(id -un)" format=account,qos,LIMITS 2>/dev/null | sed 's/^/own /'
+sacctmgr -nP show qos format=name,grptres,maxtresperjob,maxwall 2>/dev/null | sed 's/^/qos /'
 """.replace("LIMITS", ",".join(LIMITS))
 # pyxis is a plugin: it shows in the options of srun.
 FIND_CONTAINERS = r"""
@@ -35,6 +37,7 @@ UNSUPPORTED = (
 def discover(transport: Transport, partitions: Sequence[Partition]) -> Capabilities:
     """Return the capabilities of a cluster with these partitions. A priority is available if
     Trainyard's user may use a QOS with its name."""
+    accounts, levels = read_accounts(transport)
     *_, version = transport.run(["sbatch", "--version"]).out.split() or [""]
     return Capabilities(
         frameworks=tuple(_support(framework, version) for framework in Framework),
@@ -42,17 +45,21 @@ def discover(transport: Transport, partitions: Sequence[Partition]) -> Capabilit
         priority_classes=tuple(sorted(read_own_qos(transport) & set(PriorityClass))),
         terminal=True,
         partitions=tuple(partitions),
-        accounts=read_accounts(transport),
+        accounts=accounts,
+        qos=levels,
         containers=find_container_program(transport),
     )
 
 
-def read_accounts(transport: Transport) -> tuple[BillingAccount, ...]:
-    """Return all accounts that Slurm shows to Trainyard's user; none if accounting is off."""
+def read_accounts(
+    transport: Transport,
+) -> tuple[tuple[BillingAccount, ...], tuple[ServiceLevel, ...]]:
+    """Return all accounts and QOS that Slurm shows to Trainyard's user; none if accounting is
+    off."""
     report = group_lines(files.run_program(transport, ACCOUNTS).out)
     default = report.get("default", [""])[0]
-    bounds = read_limits(report.get("limit", ()))
-    return tuple(BillingAccount(name, said, name == default) for name, said in bounds.items())
+    accounts = parse_accounts(report.get("limit", ()), report.get("own", ()), default)
+    return accounts, parse_service_levels(report.get("qos", ()))
 
 
 def find_container_program(transport: Transport) -> str:

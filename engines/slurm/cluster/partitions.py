@@ -33,7 +33,6 @@ def _iterate_partitions(text: str, nodes: list[NodeInfo]) -> Iterator[Partition]
 
 def _partition(name: str, report: dict[str, str], nodes: list[NodeInfo]) -> Partition:
     state = report.get("State", "UP").upper()
-    accounts = report.get("AllowAccounts", "")
     counted = Counter(_shape(node) for node in nodes)
     shapes = tuple(replace(shape, count=number) for shape, number in counted.items())
     total = report.get("TotalNodes", "")
@@ -45,9 +44,17 @@ def _partition(name: str, report: dict[str, str], nodes: list[NodeInfo]) -> Part
         max_nodes=_number(report.get("MaxNodes", "")),
         max_cpus=_number(report.get("MaxCPUsPerNode", "")),
         max_memory=_number(report.get("MaxMemPerNode", "")),
-        accounts=None if accounts in NO_LIMIT else tuple(accounts.split(",")),
+        accounts=_names(report, "AllowAccounts"),
+        denied_accounts=_names(report, "DenyAccounts") or (),
+        qos=_names(report, "AllowQos"),
+        denied_qos=_names(report, "DenyQos") or (),
         nodes=shapes if total == str(len(nodes)) and nodes else None,
     )
+
+
+def _names(report: dict[str, str], field: str) -> tuple[str, ...] | None:
+    names = report.get(field, "")
+    return None if names in NO_LIMIT else tuple(names.split(","))
 
 
 def _shape(node: NodeInfo) -> NodeShape:

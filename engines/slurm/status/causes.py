@@ -1,8 +1,11 @@
 """Explains why Slurm makes a job wait. Its reasons are free text, so they are recognized by their
 beginning. Unknown reasons are shown unchanged."""
 
+import re
+from dataclasses import replace
 from datetime import datetime
 
+from engines.slurm.charging import cause_of_excess
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
@@ -99,6 +102,12 @@ CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
         "Its time limit is longer than its account allows",
         EDIT + ".",
     ),
+    (
+        "QOSNotAllowed",
+        CauseKind.REFUSED,
+        "Its QOS is not allowed in the partition",
+        f"{EDIT} with another QOS or node pool.",
+    ),
     ("QOSMax", CauseKind.QUOTA, "A limit of its QOS is reached", "Wait until jobs of it end."),
     ("QOSGrp", CauseKind.QUOTA, "All that its QOS may use is in use", "Wait until jobs of it end."),
     ("QOS", CauseKind.QUOTA, "A limit of its QOS is reached", "Wait until jobs of it end."),
@@ -115,14 +124,38 @@ CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
         "Wait until jobs of the account end, or have its limit raised.",
     ),
     ("MaxMemPerLimit", CauseKind.NODES, "It asks for more memory than allowed", EDIT + "."),
+    ("InvalidAccount", CauseKind.REFUSED, "Its account does not exist", f"{EDIT} with another."),
+    ("InvalidQOS", CauseKind.REFUSED, "It may not use its QOS", f"{EDIT} with another."),
+    (
+        "DependencyNeverSatisfied",
+        CauseKind.OTHER,
+        "The job that it waits for did not end as it has to",
+        f"{EDIT} with another dependency.",
+    ),
     ("Dependency", CauseKind.OTHER, "It waits for another job", "Wait until that one ends."),
 )
+#: Limits of a single job, which no end of other jobs changes: QOSMaxGRESPerJob, QOSMinGRES.
+LIMIT_OF_JOB = re.compile(r"(QOS|Assoc)(Max\w*Per(Job|Node)(Limit)?|Min\w+)\Z")
+#: Limits of an account or a QOS, which a job may exceed by itself.
+LIMIT_OF_ALL = ("QOS", "Assoc")
+OWNERS = {"QOS": "QOS", "Assoc": "account"}
+HELD = ("JobHeld", "job requeued in held state", "launch failed requeued held")
 
 
-def cause_of(reason: str, start: datetime | None = None) -> Cause:
+def cause_of(reason: str, start: datetime | None = None, *, excess: str = "") -> Cause:
     """Return the cause for a reason of Slurm. ``start`` is the time at which Slurm expects the job
-    to start, if it reports one."""
+    to start, if it reports one. ``excess`` says which limit the job exceeds by itself."""
     when = f" Slurm expects it to start at {start:%Y-%m-%d %H:%M} UTC." if start else ""
+    if reason.startswith(HELD):
+        when = ""  # Slurm computes it as if the job were not held
+    if reason.startswith(LIMIT_OF_ALL) and (cause := cause_of_excess(excess)):
+        return replace(cause, said=reason)
+    if (match := LIMIT_OF_JOB.match(reason)) and "Wall" not in reason:
+        bound = "less" if match[2].startswith("Min") else "more"
+        title = f"It asks for {bound} than its {OWNERS[match[1]]} allows one job"
+        todo = f"{EDIT}."
+        never = Reason.NEVER_FITS
+        return Cause(CauseKind.QUOTA, title, todo, said=reason, precise_reason=never)
     for sign, kind, title, todo in CAUSES:
         if reason.startswith(sign):
             precise_reason = Reason.NEVER_FITS if todo.startswith(EDIT) else None

@@ -42,8 +42,9 @@ class RunFacts:
     job as Slurm showed it last. ``parts`` is 2 for a heterogeneous job with a part for the master
     and one for the workers, else 1. With ``launcher``, rank 0 starts the other ranks and is no
     task. With ``is_script``, a batch script starts the tasks, at any time and in any number.
-    ``inside`` has for each part the options of ``srun`` that start a task in its image. ``stage``
-    names what the ranks wait for, ``trouble`` what could not be fetched for them.
+    ``inside`` has for each part the options of ``srun`` that start a task in its image. ``excess``
+    says which limit the job exceeds. ``stage`` names what the ranks wait for, ``trouble`` what
+    could not be fetched for them.
     """
 
     roles: tuple[tuple[Role, int], ...]
@@ -64,6 +65,7 @@ class RunFacts:
     launcher: bool = False
     is_script: bool = False
     inside: tuple[tuple[str, ...], ...] = ()
+    excess: str = ""
     stage: str = ""
     trouble: str = ""
 
@@ -83,7 +85,9 @@ class RunFacts:
         return bool(self.ranks) if self.is_script else len(self.ranks) == len(self.roles)
 
 
-def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str]] = ()) -> str:
+def launch_line(
+    launch: Launch, created: datetime, inside: Sequence[Sequence[str]] = (), excess: str = ""
+) -> str:
     """Return what other processes have to know about a launch, as JSON. They only see the run's
     folder."""
     spec = launch.spec
@@ -94,10 +98,11 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
             "master": spec.has_master,
             "ranks": spec.num_pods,
             "limit": spec.time_limit_seconds,
-            "parts": len(group_tasks(spec)),
+            "parts": 1 if script_text(spec) else len(group_tasks(spec)),
             "launcher": has_launcher(spec),
             "script": bool(script_text(spec)),
             "inside": inside,
+            "excess": excess,
         }
     )
 
@@ -138,6 +143,7 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
             launcher=bool(report["launcher"]),
             is_script=is_script,
             inside=tuple(tuple(map(str, it)) for it in report["inside"]),
+            excess=str(report["excess"]),
             stage=files.get("stage", ""),
             trouble=files.get("trouble", ""),
         )

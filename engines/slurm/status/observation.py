@@ -74,7 +74,7 @@ def _current_state(
         return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, message, None
     if job.is_queued:
         start = job.start if job.start and job.start > at else None
-        cause = cause_of(job.reason, start)
+        cause = cause_of(job.reason, start, excess=facts.excess)
         if facts.attempt >= 0:
             return Phase.PENDING, Reason.PREEMPTED, _explain_requeue(earlier), cause
         return Phase.PENDING, cause.reason, cause.message, cause

@@ -177,7 +177,8 @@ def as_written(text: str, handle: Handle = HANDLE) -> Launch:
     compute = document.pop("compute")
     command = document.pop("command")
     place = document.pop("workingDir", None)
-    worker = {"command": command, "compute": compute, "workingDir": place}
+    feature = document.pop("nodeType", None)
+    worker = {"command": command, "compute": compute, "workingDir": place, "nodeType": feature}
     grace = {"terminationGracePeriodSeconds": 2, "architecture": "workers_only"}
     spec = WorkloadSpec.model_validate({**document, **grace, "worker": worker})
     return Launch(handle, 1, spec)

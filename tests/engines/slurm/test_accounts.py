@@ -3,6 +3,7 @@
 import pytest
 
 from engines.findings import Level
+from engines.partitions import BillingAccount, JobLimits, ServiceLevel
 from engines.slurm.cluster import accounts
 from engines.slurm.cluster.checks import check_limits
 from engines.slurm.script.directives import options
@@ -27,6 +28,20 @@ def test_limits_are_said_in_words() -> None:
     )
     assert "9 jobs of each user, waiting ones" in said["vision"]
     assert said["speech"] == ""
+
+
+def test_the_most_that_one_job_can_get_is_known_for_each_account() -> None:
+    own = ["vision|normal,low||||cpu=4|||", "vision|high||||||"]
+    found = {it.name: it for it in accounts.parse_accounts(LOOKED["limit"], own, "vision")}
+    assert list(found) == ["root", "vision", "speech"]
+    vision = found["vision"]
+    assert (vision.is_default, vision.is_own, vision.qos) == (True, True, ("high", "low", "normal"))
+    assert vision.most == JobLimits(gpus=6, cpus=4, memory=4096, nodes=1, seconds=86_400)
+    assert found["speech"] == BillingAccount("speech")
+    assert accounts.parse_service_levels(["normal|||", "capped|gres/gpu=4|gres/gpu=1|1:00:00"]) == (
+        ServiceLevel("normal"),
+        ServiceLevel("capped", JobLimits(gpus=1, seconds=3600)),
+    )
 
 
 def test_the_accounts_of_our_user_are_findings() -> None:

@@ -83,6 +83,9 @@ def test_a_limit_that_forbids_a_job_is_said_by_its_place(
 def test_a_partition_that_takes_no_jobs_or_not_the_accounts_is_named() -> None:
     drained = replace(MAIN, closed="DRAIN")
     assert "it is DRAIN" in said(asking(Compute(), there=(drained,)))["nodePools"]
+    picky = replace(MAIN, denied_accounts=("vision",))
+    denied = complaints(asking(Compute(), there=(picky,)), SlurmSite("/shared", account="vision"))
+    assert "is not for the account vision" in next(denied).message
     private = replace(MAIN, accounts=("speech",))
     launched = asking(Compute(), there=(private,))
     (problem,) = complaints(launched, SlurmSite("/shared", account="vision"))

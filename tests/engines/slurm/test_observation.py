@@ -21,7 +21,7 @@ from engines.slurm.status.facts import (
 from engines.slurm.status.observation import observe
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import CauseKind
-from tests.engines.slurm.cases import UID, training
+from tests.engines.slurm.cases import UID, as_written, training
 
 NOW = datetime(2026, 11, 22, 20, 5, tzinfo=UTC)
 JOB = BatchJob("7", "ty", "RUNNING", NOW, NOW, NOW, "n[1-4]", "None")
@@ -221,3 +221,60 @@ def test_files_of_a_run_that_make_no_sense_are_left_alone(
         texts[f"attempt-0/rank-{rank}.ended"] = ended
     if facts := parse_facts(texts):
         assert len(observe(UID, facts, None, NOW).ranks) == len(facts.roles) <= 513
+
+
+@pytest.mark.parametrize(
+    ("reason", "title"),
+    [
+        ("QOSMaxGRESPerJob", "It asks for more than its QOS allows one job"),
+        ("QOSMaxCpuPerJobLimit", "It asks for more than its QOS allows one job"),
+        ("QOSMinGRES", "It asks for less than its QOS allows one job"),
+        ("AssocMaxNodePerJobLimit", "It asks for more than its account allows one job"),
+        ("AssocMaxMemPerNode", "It asks for more than its account allows one job"),
+        ("DependencyNeverSatisfied", "The job that it waits for did not end as it has to"),
+        ("InvalidQOS", "It may not use its QOS"),
+        ("InvalidAccount", "Its account does not exist"),
+    ],
+)
+def test_limits_of_a_single_job_never_pass(reason: str, title: str) -> None:
+    cause = cause_of(reason)
+    assert (cause.title, cause.reason) == (title, Reason.NEVER_FITS)
+    assert "Wait" not in cause.todo
+
+
+@pytest.mark.parametrize("reason", ["QOSMaxJobsPerUserLimit", "AssocGrpGRES", "Dependency"])
+def test_limits_of_several_jobs_pass(reason: str) -> None:
+    cause = cause_of(reason)
+    assert cause.reason is not Reason.NEVER_FITS
+    assert "Wait" in cause.todo
+
+
+def test_a_job_beyond_the_limit_of_its_account_never_starts() -> None:
+    excess = "the account vision allows 6 GPUs at once, and it asks for 7 GPUs"
+    known = parse_facts(FILES | {"launch": launch_line(training(), NOW, excess=excess)})
+    assert known
+    pending = replace(JOB, state="PENDING", reason="AssocGrpGRES")
+    shown = observe(UID, known, pending, NOW)
+    assert shown.reason is Reason.NEVER_FITS
+    assert shown.message == f"The{excess[3:]}"
+    other = observe(UID, known, replace(pending, reason="Priority"), NOW)
+    assert other.reason is not Reason.NEVER_FITS
+
+
+def test_a_held_job_has_no_expected_start() -> None:
+    assert "expects" not in cause_of("JobHeldUser", NOW).todo
+    assert "expects" in cause_of("Priority", NOW).todo
+
+
+def test_a_script_has_as_many_ranks_as_it_started() -> None:
+    launched = as_written("#!/bin/bash\n#SBATCH --ntasks=2\nsrun -n 4 hostname\n")
+    files = {"launch": launch_line(launched, NOW), "job": "7", "claim": "7", "attempt": "0"}
+    files |= {f"attempt-0/rank-{rank}.started": f"n{rank} 1700000000" for rank in (0, 3)}
+    whole = parse_facts(files)
+    assert whole
+    shown = observe(UID, whole, JOB, NOW)
+    assert [(it.rank, it.role, it.index) for it in shown.ranks] == [
+        (rank, "worker", rank) for rank in range(4)
+    ]
+    assert [it.phase for it in shown.ranks][2:] == [RankPhase.PENDING, RankPhase.RUNNING]
+    assert shown.has_own_ranks

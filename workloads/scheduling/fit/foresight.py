@@ -1,9 +1,13 @@
 """Predict whether a gang would start on its cluster now, before it is submitted."""
 
-from collections.abc import Iterable, Set
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, replace
+from uuid import UUID
 
+from clusters.connections import complaints, never_starts
 from clusters.models import Cluster
+from engines.base import Handle
 from projects.models import Project
 from projects.quotas import strict_quotas_of
 from spec.workload import WorkloadSpec
@@ -32,7 +36,8 @@ class Foresight:
 def predict(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresight:
     if cluster.capabilities.queues:
         ground = supply_of_cluster(cluster, spec, project)
-        return Foresight(predict_fit(spec, ground), ground)
+        fit = _within_limits(cluster, project, spec, predict_fit(spec, ground))
+        return Foresight(fit, ground)
     device_memory = cluster.gpu_memory if spec.depends_on_gpu_memory else 0
     there = capacity.occupying_workloads(cluster)
     room = capacity.free_room(cluster, there)
@@ -49,6 +54,29 @@ def predict(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresight
     return Foresight(fit, ground, verdict)
 
 
+def _within_limits(cluster: Cluster, project: Project, spec: WorkloadSpec, fit: Fit) -> Fit:
+    """Return the judgement with the cluster's own limits, which its nodes do not show."""
+    handle = _unsaved_handle(project)
+    cause = never_starts(cluster, handle, spec)
+    largest = fit.largest
+    if largest:
+
+        def is_too_large(workers: int) -> bool:
+            other = spec.model_copy(update={"num_workers": workers})
+            return never_starts(cluster, handle, other) is not None
+
+        largest = bisect_left(range(1, largest + 1), True, key=is_too_large)
+    if cause is None:
+        return replace(fit, largest=largest)
+    if fit.answer is Answer.NEVER:
+        return replace(fit, largest=largest or None)
+    return Fit(Answer.NEVER, cause, largest=largest or None)
+
+
+def _unsaved_handle(project: Project) -> Handle:
+    return Handle(UUID(int=0), "", project.name)
+
+
 def working_repairs(
     cluster: Cluster,
     project: Project,
@@ -60,8 +88,17 @@ def working_repairs(
 ) -> list[Repair]:
     """Repairs that let the gang start. On clusters with admission a repair that fits may still wait
     behind others, so each is tried there; among many waiting workloads none is, because that takes
-    too long."""
-    offered = find_repairs(spec, ahead.ground, ahead.fit, choices, without=without)
+    too long. A batch script says itself what it asks for, so it has none."""
+    if spec.batch_script:
+        return []
+    offered = find_repairs(
+        spec,
+        ahead.ground,
+        ahead.fit,
+        choices,
+        without=without,
+        is_refused=_refusal_test(cluster, project, spec),
+    )
     if cluster.capabilities.queues or not offered:
         return offered
     if not can_try_repairs(cluster):
@@ -73,6 +110,22 @@ def working_repairs(
         if repair.answer is not Answer.NOW
         or admission.predict_start(cluster, project, repair.spec, there).starts
     ]
+
+
+def _refusal_test(
+    cluster: Cluster, project: Project, spec: WorkloadSpec
+) -> Callable[[WorkloadSpec], bool]:
+    """Return a function that says whether the cluster would refuse a changed spec for its change,
+    or never start it."""
+    handle = _unsaved_handle(project)
+    before = set(complaints(cluster, handle, spec))
+
+    def is_refused(changed: WorkloadSpec) -> bool:
+        if any(it not in before for it in complaints(cluster, handle, changed)):
+            return True
+        return never_starts(cluster, handle, changed) is not None
+
+    return is_refused
 
 
 def can_try_repairs(cluster: Cluster) -> bool:

@@ -1,7 +1,7 @@
 """Find changes that would let a gang start, by trying each on the same nodes. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -59,9 +59,10 @@ def find_repairs(
     choices: Iterable[ComputeChoice] = (),
     *,
     without: Set[RepairKind] = frozenset(),
+    is_refused: Callable[[WorkloadSpec], bool] = lambda _: False,
 ) -> list[Repair]:
     """Repairs that let the gang start now, or, if it never would, some day. ``without`` excludes
-    kinds of repair."""
+    kinds of repair, ``is_refused`` changes that the cluster would refuse."""
     if fit.answer not in {Answer.LATER, Answer.NEVER}:
         return []
     counted: Counter[RepairKind] = Counter()
@@ -69,10 +70,14 @@ def find_repairs(
     later: list[Repair] = []
     for variant in variants(spec, ground, fit, choices, without=without):
         answer = predict_fit(variant.spec, ground).answer
-        if answer is Answer.NOW and counted[variant.kind] < MAX_OF_A_KIND:
+        starts = answer is Answer.NOW and counted[variant.kind] < MAX_OF_A_KIND
+        may_start = fit.answer is Answer.NEVER and _may_start(answer, ground)
+        if not (starts or may_start) or is_refused(variant.spec):
+            continue
+        if starts:
             counted[variant.kind] += 1
             now.append(variant)
-        elif fit.answer is Answer.NEVER and _may_start(answer, ground):
+        else:
             repair = Repair(variant.kind, variant.value, variant.label, variant.spec, answer)
             later.append(repair)
     return (now or later)[:MAX_REPAIRS]
