@@ -45,6 +45,8 @@ REFUSED = {
     "report": "Charts are on the page of a workload; totals are at GET /clusters/{id}/metrics.",
     "top": "List what is allocated: trainyard node list -o wide",
     "update": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
+    "workflow": "OSMO workflows do not run here yet; submit each group of tasks as a distributed "
+    "training: trainyard training pytorch submit",
     "upgrade": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
 }
 HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"

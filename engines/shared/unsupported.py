@@ -14,10 +14,19 @@ LEAVE_OUT = "; leave it out"
 ELSEWHERE = f"{LEAVE_OUT}, or choose another cluster"
 
 
-def restart_complaints(replica: Replica) -> Iterator[Complaint]:
-    """Yield a complaint about a restart policy for single ranks."""
-    if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
-        yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
+def restart_complaints(replica: Replica, spec: WorkloadSpec) -> Iterator[Complaint]:
+    """Yield a complaint about a restart policy for single ranks.
+
+    Never is no such policy for a training of one pod, where a new pod replaces one that failed, and
+    where the backoff limit is 0.
+    """
+    accepted = {None, RestartPolicy.ON_FAILURE}
+    one_pod_completes = not spec.kind.is_gang and spec.kind.traits.completes
+    if one_pod_completes or spec.backoff_limit == 0:
+        accepted.add(RestartPolicy.NEVER)
+    if replica.restart_policy not in accepted:
+        text = "the ranks restart together; backoffLimit sets how often, and 0 is never"
+        yield "restartPolicy", text
 
 
 def probe_complaints(replica: Replica, why: str) -> Iterator[Complaint]:

@@ -47,7 +47,7 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     for place, message in (*_workload_complaints(launch), *containers.complaints(launch, site)):
         yield Problem(parse_path(place), message)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica_complaints(replica) if replica else ():
+        for place, message in _replica_complaints(replica, spec) if replica else ():
             yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
     if spec.master and spec.master.command is None:
         yield Problem(parse_path("master.command"), NO_COMMAND)
@@ -135,13 +135,13 @@ def _launcher_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "architecture", "an MPI workload on Slurm has a launcher; choose workers & master"
 
 
-def _replica_complaints(replica: Replica) -> Iterator[Complaint]:
+def _replica_complaints(replica: Replica, spec: WorkloadSpec) -> Iterator[Complaint]:
     compute = replica.compute
     if compute.gpu_request_type:
         yield "compute.gpuRequestType", "Slurm gives whole GPUs"
     if compute.extended_resources:
         yield "compute.extendedResources", "Trainyard asks Slurm for CPU, memory and GPUs only"
-    yield from restart_complaints(replica)
+    yield from restart_complaints(replica, spec)
     yield from probe_complaints(replica, "Slurm has no probes")
     yield from storage_complaints(replica.storage)
     if replica.node_affinity_required:

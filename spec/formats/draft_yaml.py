@@ -88,7 +88,11 @@ def parse_draft_yaml(text: str, base: WorkloadDraft, names: Names) -> WorkloadDr
 
     Name, project and cluster default to those of ``base``, and so do masked values.
     """
-    lined = parse_yaml(text)
+    return read_draft(parse_yaml(text), base, names)
+
+
+def read_draft(lined: ParsedYaml, base: WorkloadDraft, names: Names) -> WorkloadDraft:
+    """Read a draft from a parsed text, as ``parse_draft_yaml`` does."""
     faults = list(_faults(lined.values))
     if faults:
         raise YamlError(LineProblem(lined.line_of(it.path), it.message) for it in faults)

@@ -10,10 +10,11 @@ import typer
 from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
 from trainyard_cli.commands.sbatch import DryRun, print_submitted, read_text
-from trainyard_cli.commands.submit import print_dry_run, print_warnings
+from trainyard_cli.commands.submit import flag_of_field, print_dry_run, print_warnings
 from trainyard_cli.invocation import Output, ProjectName, current_invocation
 
 PATH = "/workloads/manifests"
+ENCODED = "manifestBase64Encoded"  # the field of the request with the text of the file
 Manifest = Annotated[
     Path, typer.Argument(help="The manifest, as YAML or JSON; - reads standard input.")
 ]
@@ -39,17 +40,28 @@ def submit_manifest(
 
     It runs on the project's cluster, of any kind. Fields that no workload has are refused by name.
     """
+    from trainyard_cli.rest.client import Refusal  # slow to load
+
     invocation = current_invocation(context)
     target = invocation.project(project)
     metadata = {"projectId": target["id"], "clusterId": target["clusterId"], "name": name}
     encoded = b64encode(read_text(manifest).encode()).decode()
-    body: dict[str, Any] = {"metadata": metadata, "manifestBase64Encoded": encoded}
+    body: dict[str, Any] = {"metadata": metadata, ENCODED: encoded}
+    try:
+        answer = invocation.client.post(PATH, body, dryRun="true" if dry_run else None)
+    except Refusal as refusal:
+        refusal.lines = [f"  {_explain(field, text)}" for field, text in refusal.issues]
+        raise
     if dry_run:
-        print_dry_run(invocation.client.post(PATH, body, dryRun="true"), output)
+        print_dry_run(answer, output)
         return
-    answer = invocation.client.post(PATH, body)
     print_warnings(answer)
     workload = answer["workload"]["metadata"]
     print_submitted(workload["name"], answer, output)
     if wait or attach:
         follow(invocation, workload["id"], attach=attach)
+
+
+def _explain(field: str, text: str) -> str:
+    """Return what is wrong with a field of the request. A fault of the file names its line."""
+    return text if field == ENCODED else f"{flag_of_field(field)} {text}"

@@ -1,6 +1,7 @@
 """Submits workloads: a file and flags become the request, which is sent, or tried in a dry run."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -41,6 +42,10 @@ OTHER_FLAGS = {
 }
 #: What --interactive means where the cluster has it and no flag says otherwise.
 INTERACTIVE = {"priorityClass": "high", "preemptibility": "non-preemptible"}
+#: The first line of an OSMO workflow, and what Helm and Jinja replace.
+WORKFLOW = re.compile(r"^workflow:\s*(#.*)?$", re.MULTILINE)
+PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
+MANIFEST = "manifest."  # in front of the path of a field in a manifest
 GENERATED_PREFIX = "job"  # how a generated name begins
 FROM_REQUEST = "user"  # the source of a value that is in the request itself
 
@@ -175,11 +180,24 @@ def read_body(file: Path) -> Body:
     import yaml
 
     try:
-        body = yaml.safe_load(sys.stdin if str(file) == "-" else file.read_text())
+        text = sys.stdin.read() if str(file) == "-" else file.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise wrong_use(f"{file} cannot be read: {reason_of(error)}.") from error
+    if WORKFLOW.search(text):
+        raise wrong_use(
+            f"{file} is an OSMO workflow; Trainyard does not run these yet.",
+            "Submit each group of tasks as a distributed training.",
+        )
+    try:
+        body = yaml.safe_load(text)
     except yaml.YAMLError as error:
+        if placeholder := PLACEHOLDER.search(text):
+            message = f"{file} is a template: {placeholder[0]} has to be filled in first."
+            raise wrong_use(message) from error
         raise wrong_use(f"{file} is not valid YAML: {error}") from error
+    if isinstance(body, dict) and "apiVersion" in body:
+        todo = f"Submit it: trainyard submit-manifest {file}"
+        raise wrong_use(f"{file} is a manifest of Kubernetes.", todo)
     if not isinstance(body, dict) or not isinstance(body.get("spec"), dict):
         raise wrong_use(
             f"{file} is not a request: it needs spec, as the wizard's summary shows it."
@@ -225,7 +243,7 @@ def _send(
             f"/workloads/{to.path}", body, dryRun="true" if rehearses else None
         )
     except Refusal as refusal:
-        refusal.lines = [f"  {_flag_of_field(field)} {text}" for field, text in refusal.issues]
+        refusal.lines = [f"  {flag_of_field(field)} {text}" for field, text in refusal.issues]
         raise
     if rehearses:
         print_dry_run(answer, output)
@@ -266,18 +284,18 @@ def print_dry_run(answer: Any, output: Format | None) -> None:
 def print_warnings(answer: Any) -> None:
     """Print the fields of the request that have no effect there, by flag."""
     for it in answer.get("warnings", ()):
-        print_note(f"{_flag_of_field(it['field'])} {it['details']}.", LogLevel.WARN)
+        print_note(f"{flag_of_field(it['field'])} {it['details']}.", LogLevel.WARN)
 
 
 def refusal_error(issues: list[dict[str, str]], message: str) -> CliError:
     """Return an error that lists what is wrong with a request, by flag."""
-    lines = [f"  {_flag_of_field(it['field'])} {it['details']}" for it in issues]
+    lines = [f"  {flag_of_field(it['field'])} {it['details']}" for it in issues]
     return CliError(message, lines=lines)
 
 
-def _flag_of_field(field: str) -> str:
+def flag_of_field(field: str) -> str:
     """Return the flag of a field, such as ``--workers:``, or ``--nfs: server`` for one word of
-    several. A field without a flag keeps its path."""
+    several. A field without a flag keeps its path, and a field of a manifest its path there."""
     for root, flags, names in (("spec.", FLAGS, False), ("masterSpec.", MASTER_FLAGS, True)):
         for flag in flags:
             path = root + flag.path
@@ -287,4 +305,4 @@ def _flag_of_field(field: str) -> str:
                 return f"{name}: {last}".rstrip() if not last.isdecimal() else f"{name}:"
     if field.startswith(f"assets.{SOURCES}."):
         return "--datasource:"
-    return f"{OTHER_FLAGS.get(field, field)}:"
+    return f"{OTHER_FLAGS.get(field, field.removeprefix(MANIFEST))}:"

@@ -5,14 +5,16 @@ from accounts.models import User
 from assets.names import names_for
 from core.forms import nested
 from core.storage import require_space
+from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
-from spec.formats.lines import LONGEST
+from spec.formats.lines import LONGEST, parse_yaml
 from workloads.launch import render_manifests_as_yaml
 from workloads.models import Draft
 from workloads.plan import Plan
 from workloads.submission import launch_of_plan
 from workloads.wizard import drafts
+from workloads.wizard.from_manifest import draft_document, is_manifest
 from workloads.wizard.pages.problems import locate_problems
 from workloads.wizard.sections.base import MASTER
 from workloads.wizard.sections.table import questions
@@ -37,18 +39,27 @@ def read_posted_text(request: Request) -> str:
     return request.POST.get("yaml", "").replace("\r\n", "\n")
 
 
-def fill_from_yaml(draft: Draft, text: str, *, by: User, version: int | None) -> None:
-    """Replace the whole content of the draft by that of the text. Raises ``YamlError`` if the text
+def fill_from_yaml(draft: Draft, text: str, *, by: User, version: int | None) -> list[str]:
+    """Replace the whole content of the draft by that of the text, which may be a manifest of
+    Kubernetes, and return notes about what is left out of it. Raises ``YamlError`` if the text
     is wrong, and ``drafts.DraftOvertaken`` if the draft is no longer at ``version``."""
+    notes: list[str] = []
 
     def change(content: WorkloadDraft) -> set[str]:
-        filled = draft_yaml.parse_draft_yaml(text, content, names_for(by))
+        lined = parse_yaml(text)
+        if is_manifest(lined.values):
+            projects = Project.objects.visible_to(by).select_related("cluster")
+            project = projects.filter(pk=content.project or 0).first()
+            lined, left_out = draft_document(lined, project)
+            notes.extend(left_out)
+        filled = draft_yaml.read_draft(lined, content, names_for(by))
         filled.rules = (filled.rules or ()) if content.is_template else None
         for name in WorkloadDraft.model_fields:
             setattr(content, name, getattr(filled, name))
         return set(_answered_questions(content))
 
     drafts.edit(draft, change, touch=True, version=version)
+    return notes
 
 
 def _answered_questions(content: WorkloadDraft) -> list[str]:

@@ -36,13 +36,15 @@ def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
     text = as_yaml.read_posted_text(request)
     version = parse_number(request.POST.get("version", ""))
     try:
-        as_yaml.fill_from_yaml(draft, text, by=request.user, version=version)
+        notes = as_yaml.fill_from_yaml(draft, text, by=request.user, version=version)
     except YamlError as error:
         return _render_page(request, draft, text, problems=error.problems, status=422)
     except drafts.DraftOvertaken:
         draft.refresh_from_db()
         return _render_page(request, draft, text, problems=(LineProblem(0, OVERTAKEN),), status=409)
     messages.success(request, "The form was filled in from the YAML.")
+    for note in notes:
+        messages.warning(request, note)
     page = as_yaml.first_page_with_problem(plan(draft.content, by=request.user))
     return redirect("draft-step", draft.pk, page)
 

@@ -40,7 +40,7 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
         yield Problem(parse_path(field), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         if replica:
-            for field, message in _replica_complaints(replica, paths):
+            for field, message in _replica_complaints(replica, spec, paths):
                 yield Problem(parse_path(f"{role}.{field}"), f"{message}{ELSEWHERE}")
 
 
@@ -66,12 +66,14 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "priorityClass", "workloads start by quota, rank of the project and age here"
 
 
-def _replica_complaints(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
+def _replica_complaints(
+    replica: Replica, spec: WorkloadSpec, paths: Sequence[str]
+) -> Iterator[Complaint]:
     yield from _security_complaints(replica)
     yield from _variable_complaints(replica)
     if replica.compute.extended_resources:
         yield "compute.extendedResources", "the local engine only supports CPU, memory and GPUs"
-    yield from restart_complaints(replica)
+    yield from restart_complaints(replica, spec)
     yield from probe_complaints(replica, "the local engine has no probes")
     yield from planning.complaints(replica.storage, paths)
     if replica.node_type:

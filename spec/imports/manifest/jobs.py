@@ -1,12 +1,19 @@
 """Reads jobs of Kubernetes and of Kubeflow's operators as workloads."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from spec.formats.foreign import IS_WORKFLOW, WORKFLOW, is_workflow
+from spec.formats.lines import NOT_FILLED_IN
 from spec.imports.manifest.kinds import KINDS, ImportedKind
+from spec.imports.manifest.places import place_of_job_field, place_of_pod_field
 from spec.imports.manifest.pods import (
     KAI_QUEUE,
     PREEMPTIBILITY,
     PRIORITY,
+    QUEUE_NAME,
     WORKLOAD_FIELDS,
     read_labels,
     read_pod,
@@ -25,8 +32,6 @@ ADDED_BY_SERVERS = (
 )
 BATCH = "batch/v1"
 LONGEST_NAME = 253  # characters that Kubernetes accepts
-#: Label of a job: the LocalQueue of Kueue that starts it.
-QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 #: Annotations of a job: how close together KAI places its pods, by the names of our JSON.
 TOPOLOGY = {
     "name": "kai.scheduler/topology",
@@ -35,6 +40,18 @@ TOPOLOGY = {
 }
 #: Annotation: the manifest that kubectl applied, as a text.
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+#: Fields of the request for what is only attached to a job → where its manifest has them.
+MARKS_AT = {"spec.jobLabels": "metadata.labels", "spec.jobAnnotations": "metadata.annotations"}
+#: Fields that a workload runs without: its queue, what others read, and the bounds of its size.
+OPTIONAL_FIELDS = (
+    *("queue", *(field.removeprefix("spec.") for field in MARKS_AT)),
+    *("topology", "minReplicas", "maxReplicas"),
+)
+RESTART_POLICY = "restartPolicy"
+NEVER = "Never"
+PLACEHOLDER = re.compile(r"\{\{.*?\}\}")
+PLACEHOLDER_ALONE = re.compile(r"^\s*\{\{.*?\}\}\s*$")
+NAMES = {"name", "namespace", "generateName", "image"}
 
 ACCEPTED_KINDS = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
 
@@ -45,24 +62,46 @@ class ImportedManifest:
 
     Without a ``master`` of its own, the master has the workers' setup, unless there is none.
     ``suspended_at`` is the path of ``suspend`` in a manifest that is suspended without naming a
-    queue: it is right only where the project has a queue that starts the workload.
+    queue: it is right only where the project has a queue that starts the workload. ``notes`` name
+    what is left out. With ``generates_name``, ``name`` is how the name begins.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
     name: str = ""
+    generates_name: bool = False
     namespace: str = ""
     spec: Document = field(default_factory=dict)
     master: Document | None = None
     no_master: bool = False
     suspended_at: str = ""
     faults: list[ManifestFault] = field(default_factory=list)
+    notes: list[ManifestFault] = field(default_factory=list)
+    policy_at: str = "spec"
+    roles_at: str = ""
+    #: Paths of the replica and of its template: of the workers, and of a master of its own.
+    pods_at: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def place_of(self, request_field: str) -> str:
+        """Return the path in the manifest of a field of the request, such as ``spec.image``; empty
+        if the manifest has no such field."""
+        root, _, inner = request_field.partition(".")
+        if request_field in MARKS_AT:
+            return MARKS_AT[request_field]
+        place = place_of_job_field(request_field, policy=self.policy_at, roles=self.roles_at)
+        if not place and root in self.pods_at:
+            replica, template = self.pods_at[root]
+            place = place_of_pod_field(inner, replica=replica, template=template)
+        return place
 
 
 def import_manifest(manifest: Document) -> ImportedManifest:
     """Read a manifest. ``faults`` names everything in it that a workload cannot have."""
+    job = ImportedManifest()
+    job.faults = list(_whole_faults(manifest))
+    if job.faults:
+        return job
     reading = ManifestReading()
     whole = reading.part(manifest, "")
-    job = ImportedManifest()
     kind = whole.text("kind")
     version = whole.text("apiVersion")
     operated = KINDS.get(kind)
@@ -77,7 +116,29 @@ def import_manifest(manifest: Document) -> ImportedManifest:
         job.faults = [ManifestFault(at, f"{said}; Trainyard takes {ACCEPTED_KINDS}")]
         return job
     job.faults = reading.all_faults()
+    job.notes = reading.notes
     return job
+
+
+def _whole_faults(manifest: Document) -> Iterator[ManifestFault]:
+    """Yield why a document is no manifest yet: it is another program's, or a template."""
+    if is_workflow(manifest):
+        yield ManifestFault(WORKFLOW, IS_WORKFLOW)
+    else:
+        yield from _placeholder_faults(manifest, "")
+
+
+def _placeholder_faults(value: Any, path: str) -> Iterator[ManifestFault]:
+    """Yield the placeholders of a template, such as ``{{ name }}``: values that are nothing else,
+    and parts of names and images. Elsewhere the program may read them itself."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in items:
+            yield from _placeholder_faults(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, str):
+        pattern = PLACEHOLDER if path.rpartition(".")[2] in NAMES else PLACEHOLDER_ALONE
+        if placeholder := pattern.search(value):
+            yield ManifestFault(path, NOT_FILLED_IN.format(placeholder[0]))
 
 
 def _read_heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
@@ -85,7 +146,11 @@ def _read_heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
     whole.drop("status")
     meta = whole.part("metadata")
     meta.drop(*ADDED_BY_SERVERS)
+    prefix = meta.text("generateName").rstrip("-.")
     job.name = meta.text("name")
+    if prefix and not job.name:
+        job.name = prefix
+        job.generates_name = True
     job.namespace = meta.text("namespace")
     if len(job.name) > LONGEST_NAME:
         job.name = ""
@@ -121,7 +186,9 @@ def _read_pod_job(job: ImportedManifest, spec: ManifestPart) -> None:
     spec.require_one_of("completions", 1)
     spec.require_one_of("completionMode", "NonIndexed")
     _read_suspension(job, spec)
-    job.spec |= {**_read_template(spec.part("template"), job), **_read_limits(spec)}
+    template = spec.part("template")
+    job.pods_at["spec"] = ("", template.path)
+    job.spec |= {**_read_template(template, job), **_read_limits(spec)}
 
 
 def _read_limits(policy: ManifestPart) -> Document:
@@ -139,6 +206,8 @@ def _read_limits(policy: ManifestPart) -> Document:
 def _read_gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None:
     policy = spec.part("runPolicy")
     roles = spec.part(kind.replicas)
+    job.policy_at = policy.path
+    job.roles_at = roles.path
     _read_suspension(job, policy)
     job.spec |= {"distributedFramework": str(kind.framework), **_read_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
@@ -149,13 +218,16 @@ def _read_gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) ->
     if "Worker" not in roles:
         _read_head_alone(job, kind, roles, head)
         return
-    count, worker = _read_replica(roles.part("Worker"), job)
+    count, worker = _read_replica(roles.part("Worker"), job, "spec")
     job.spec |= {"numWorkers": count, **worker}
+    master = worker
     if head:
-        leaders, master = _read_replica(roles.part(head), job)
+        leaders, master = _read_replica(roles.part(head), job, "masterSpec")
         if leaders != 1:
             roles.refuse(f"{head}.replicas", "must be 1")
         job.master = None if master == worker else master
+    if NEVER in (worker.get(RESTART_POLICY), master.get(RESTART_POLICY)):
+        job.spec.setdefault("backoffLimit", 0)  # the job fails with its first pod
 
 
 def _read_head_alone(
@@ -167,7 +239,7 @@ def _read_head_alone(
         return
     job.kind = WorkloadKind.TRAINING
     job.no_master = False
-    count, replica = _read_replica(roles.part(head), job)
+    count, replica = _read_replica(roles.part(head), job, "spec")
     if count != 1:
         roles.refuse(f"{head}.replicas", "must be 1")
     del job.spec["distributedFramework"]
@@ -175,13 +247,16 @@ def _read_head_alone(
     job.spec |= replica
 
 
-def _read_replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
-    """Return the number of replicas, and what each of them is."""
+def _read_replica(replica: ManifestPart, job: ImportedManifest, root: str) -> tuple[int, Document]:
+    """Return the number of replicas, and what each of them is. ``root`` is the key in the request
+    of what they are."""
     count = replica.whole_number("replicas")
-    policy = replica.text("restartPolicy")
-    pod = _read_template(replica.part("template"), job)
+    policy = replica.text(RESTART_POLICY)
+    template = replica.part("template")
+    job.pods_at[root] = (replica.path, template.path)
+    pod = _read_template(template, job)
     # The operator's restart policy overrides that of the template.
-    return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})
+    return 1 if count is None else count, pod | ({RESTART_POLICY: policy} if policy else {})
 
 
 def _read_template(template: ManifestPart, job: ImportedManifest) -> Document:

@@ -29,7 +29,12 @@ class ImportedKind:
 
 
 def _read_pytorch(spec: ManifestPart, limit: int | None) -> Document:
-    return _read_elastic_policy(spec.part("elasticPolicy"), limit) | _read_processes(spec)
+    policy = spec.part("elasticPolicy")
+    processes = _read_processes(spec)
+    number = policy.whole_number("nProcPerNode")
+    if number is not None and processes.setdefault("processesPerPod", number) != number:
+        policy.refuse("nProcPerNode", "must be as nprocPerNode")
+    return _read_elastic_policy(policy, limit) | processes
 
 
 def _read_tensorflow(spec: ManifestPart, limit: int | None) -> Document:
@@ -52,6 +57,10 @@ def _read_elastic_policy(policy: ManifestPart, limit: int | None) -> Document:
     """Read an elastic policy. ``limit`` is how often the job itself may restart: a workload has one
     number for both."""
     policy.require_one_of("rdzvBackend", "c10d")
+    policy.leave_out("metrics", "the number of workers does not follow metrics")
+    policy.leave_out("standalone", "Trainyard says where ranks meet")
+    for key in ("rdzvHost", "rdzvPort", "rdzvId", "rdzvConf"):
+        policy.leave_out(key, "Trainyard says where ranks meet")
     restarts = policy.whole_number("maxRestarts")
     if None not in {limit, restarts} and restarts != limit:
         policy.refuse("maxRestarts", f"must be as runPolicy.backoffLimit, {limit}")

@@ -13,6 +13,8 @@ KAI_QUEUE, PREEMPTIBILITY, PRIORITY = (
     *("kai.scheduler/queue", "kai.scheduler/preemptibility"),
     "priorityClassName",
 )
+#: Label of a job: the LocalQueue of Kueue that starts it.
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 # annotations for parts of a GPU
 FRACTION = "gpu-fraction"
 GPU_MEMORY = "gpu-memory"

@@ -22,7 +22,7 @@ KINDS_OF_VALUES = {
 
 @dataclass(frozen=True)
 class ManifestFault:
-    """Something wrong at a dotted ``path`` of a manifest."""
+    """Something wrong, or something to know, at a dotted ``path`` of a manifest."""
 
     path: str
     text: str
@@ -30,9 +30,10 @@ class ManifestFault:
 
 @dataclass
 class ManifestReading:
-    """The parts of one manifest that were read, and what was wrong with them."""
+    """The parts of one manifest that were read, what was wrong with them, and what was left out."""
 
     faults: list[ManifestFault] = field(default_factory=list)
+    notes: list[ManifestFault] = field(default_factory=list)
     parts: list["ManifestPart"] = field(default_factory=list)
 
     def part(self, values: Document, path: str) -> "ManifestPart":
@@ -66,6 +67,11 @@ class ManifestPart:
 
     def refuse(self, key: str, text: str) -> None:
         self._reading.faults.append(ManifestFault(self.path_of(key), text))
+
+    def leave_out(self, key: str, text: str) -> None:
+        """Leave out a key that a workload cannot have and does not need, with a note."""
+        if self._unread.pop(key, None) not in (None, "", [], {}):
+            self._reading.notes.append(ManifestFault(self.path_of(key), f"is left out: {text}"))
 
     def unread_faults(self) -> Iterator[ManifestFault]:
         for key, value in self._unread.items():

@@ -17,9 +17,33 @@ def test_every_key_and_item_has_its_line() -> None:
     assert lined.line_of(("spec", "labels", 1, "missing", "deeper")) == 6, "the nearest"
 
 
-def test_dates_merge_keys_and_words_with_a_colon_stay_text() -> None:
-    lined = parse_yaml("a: 2026-01-01\nb: <<\nc: =\nd: 1e3\n")
-    assert lined.values == {"a": "2026-01-01", "b": "<<", "c": "=", "d": "1e3"}
+def test_dates_and_words_with_a_colon_stay_text() -> None:
+    lined = parse_yaml("a: 2026-01-01\nb: <<\nc: =\nd: 1e3\n'<<': 5\n")
+    assert lined.values == {"a": "2026-01-01", "b": "<<", "c": "=", "d": "1e3", "<<": 5}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: 1\n---\n", "---\na: 1\n", "---\n# first\n---\na: 1\n...\n---\n# last\n", "\n\na: 1\n---"],
+)
+def test_documents_without_anything_in_them_are_left_out(text: str) -> None:
+    assert parse_yaml(text).values == {"a": 1}
+
+
+def test_anchors_repeat_values_and_merges_add_them() -> None:
+    text = "a: &x {b: 1, c: 2}\nd:\n  c: 3\n  <<: *x\ne:\n  <<: [*x, {b: 9, z: 1}]\nf: *x\n"
+    lined = parse_yaml(text)
+    assert lined.values["d"] == {"b": 1, "c": 3}
+    assert lined.values["e"] == {"b": 1, "c": 2, "z": 1}
+    assert lined.values["f"] == {"b": 1, "c": 2}
+    assert lined.line_of(("d", "c")) == 3
+    assert lined.line_of(("d", "b")) == 1
+
+
+NESTED = "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
 
 
 @pytest.mark.parametrize(
@@ -28,9 +52,18 @@ def test_dates_merge_keys_and_words_with_a_colon_stay_text() -> None:
         ("a: 1\na: 2\n", 2, "a is given twice, first in line 1"),
         ("spec:\n  labels: [x\n", 3, "not valid YAML"),
         ("a: b: c", 1, "not valid YAML"),
-        ("a: &x 1\nb: *x\n", 1, "Anchors are not supported"),
+        (f"a: &a [{'x, ' * 9}]\n{NESTED}", 1, "Anchors repeat more than"),
+        ("a: &x [*x]\n", 1, "Anchors make this deeper"),
+        ("a: &x\n  <<: *x\n", 1, "Anchors make this deeper"),
+        ("a: *x\n", 1, "undefined alias"),
+        ("a:\n  <<: 5\n", 2, "<< takes a mapping"),
+        ("a: 1\nname: {{ name }}\n", 2, "This is a template: {{ name }} has to be filled in"),
+        ("{{- if .Values.x }}\na: 1\n{{- end }}\n", 1, "This is a template"),
+        ("a: 1\n{% for x in y %}\nb: {{ x }}\n", 2, "This is a template"),
+        ("# OSMO\nworkflow:\n  name: {{ name }}\n", 2, "This is an OSMO workflow"),
+        ('{"workflow": {"name": "a"}}', 1, "This is an OSMO workflow"),
         ("a: 1\nb: !!binary aGk=\n", 2, "Tags are not supported"),
-        ("a: 1\n---\nb: 2\n", 2, "A second document"),
+        ("a: 1\n---\nb: 2\n", 3, "A second document"),
         ("a: 1\n7: x\n", 2, "A key must be text"),
         ("on: x\n", 1, "A key must be text"),
         ("a: .nan\n", 1, ".nan is not a number"),

@@ -156,3 +156,50 @@ def test_any_valid_spec_survives_form_yaml_form(
         wizard.open(wizard.at(step)).press("save")
     opened(wizard).press("", yaml=shown(wizard))
     assert plan(wizard.draft.content, by=wizard.user).spec == spec
+
+
+MANIFEST = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: mnist
+  namespace: kubeflow
+spec:
+  pytorchReplicaSpecs:
+    Master: &replica
+      template:
+        spec:
+          containers:
+            - image: train:2
+              command: [python, train.py]
+    Worker:
+      <<: *replica
+      replicas: 3
+---
+"""
+
+
+def test_a_manifest_fills_the_form_and_says_what_is_left_out(wizard: Wizard) -> None:
+    opened(wizard.ready()).press("", yaml=MANIFEST)
+    content = wizard.draft.content
+    assert (content.name, content.framework, content.values["numWorkers"]) == (
+        "mnist",
+        "PyTorch",
+        3,
+    )
+    assert content.worker.values["command"] == "python train.py"
+    assert "metadata.namespace is left out: the project says where it runs" in wizard.page
+
+
+def test_a_manifest_is_refused_at_its_lines(wizard: Wizard) -> None:
+    wrong = MANIFEST.replace("      replicas: 3\n", "      replicas: 3\n      shards: 2\n")
+    opened(wizard.ready()).press("", yaml=wrong)
+    assert wizard.status == 422
+    assert 'data-line="17">Line 17</a>' in wizard.page
+    assert "spec.pytorchReplicaSpecs.Worker.shards: has no counterpart in Trainyard" in wizard.page
+
+
+def test_a_workflow_of_osmo_is_recognized(wizard: Wizard) -> None:
+    text = "workflow:\n  name: train\n  tasks:\n  - platform: {{platform}}\n"
+    opened(wizard.ready()).press("", yaml=text)
+    assert "This is an OSMO workflow; Trainyard does not run these yet" in wizard.page

@@ -5,7 +5,7 @@ import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from ninja import Field, Query, Router, Status
@@ -16,7 +16,6 @@ from accounts.models import User
 from core import text
 from core.rest.api import ApiError, Issue, StrictBody, refusal_error, unreadable_request
 from core.web.query import parse_number
-from engines.local_queues import DEFAULT_QUEUE
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats.documents import mask_secret_values
@@ -39,9 +38,12 @@ from workloads.api.submissions.distributed import (
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
 from workloads.api.submissions.manifested import VARIABLES, ManifestWorkloadOut
 from workloads.api.submissions.one_pod import draft_of_one_pod
+from workloads.api.warnings import WarningOut
 from workloads.api.words import ProjectId
+from workloads.manifests import fit_manifest
 from workloads.models import Source, Workload
 
+Named = TypeVar("Named", Issue, WarningOut)
 router = Router(tags=["Manifests"], by_alias=True)
 
 MANIFEST = "manifest"
@@ -52,10 +54,6 @@ OVERRIDES = {
     "category": "category",
     "preemptibility": "preemptibility",
 }
-NO_QUEUE = (
-    "can only be true where a queue starts the job: name the LocalQueue in the label "
-    "kueue.x-k8s.io/queue-name, or leave it out"
-)
 UNCHANGEABLE = "A workload that was submitted does not change."
 
 
@@ -130,19 +128,23 @@ def create(
     ``dryRun=true`` nothing is submitted; the answer is 200 and uses the names of the spec."""
     manifest = _read_manifest(body)
     by = request.user
-    creation, draft = _convert_manifest(body.metadata, manifest, by)
+    job = import_manifest(manifest)
+    creation, draft = _convert_manifest(body.metadata, job, by)
+    field_of = partial(_manifest_field, metadata=body.metadata, job=job)
+    notes = [WarningOut(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.notes]
     if query.dry_run:
-        return Status(200, check_request(creation, draft, by=by))
+        checked = check_request(creation, draft, by=by)
+        checked.compliance_issues = _rename_fields(checked.compliance_issues, field_of)
+        checked.warnings = [*notes, *_rename_fields(checked.warnings, field_of)]
+        return Status(200, checked)
     try:
         workload = services.submit(draft(), by=by, source=Source.API, manifest=manifest)
     except SpecError as error:
-        fields = _request_fields(body.metadata)
-        issues = [
-            it.model_copy(update={"field": fields.get(it.field, it.field)})
-            for it in submission_refusal(error, creation).issues
-        ]
+        issues = _rename_fields(submission_refusal(error, creation).issues, field_of)
         raise refusal_error(CANNOT, issues) from error
-    return Status(202, ManifestWorkloadOut.of(workload))
+    answer = ManifestWorkloadOut.of(workload)
+    answer.warnings = [*notes, *_rename_fields(answer.warnings, field_of)]
+    return Status(202, answer)
 
 
 @router.get(
@@ -194,9 +196,23 @@ def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> W
     return find_in_rows(rows.filter(manifest_json__isnull=False), workload_id)
 
 
+def _rename_fields(items: list[Named], field_of: Callable[[str], str]) -> list[Named]:
+    """Return issues or warnings with other fields."""
+    return [item.model_copy(update={"field": field_of(item.field)}) for item in items]
+
+
+def _manifest_field(field: str, *, metadata: ManifestMetadataIn, job: ImportedManifest) -> str:
+    """Return the path in the request of a field of the spec: of the metadata if that has it, else
+    its place in the manifest."""
+    fields = _request_fields(metadata)
+    if field in fields:
+        return fields[field]
+    place = job.place_of(field)
+    return f"{MANIFEST}.{place}" if place else field
+
+
 def _request_fields(metadata: ManifestMetadataIn) -> dict[str, str]:
-    """Return the names in the request of fields that have another name in the spec. Fields that
-    only the manifest sets have the same name."""
+    """Return the names in the request of fields that the metadata has by another name."""
     fields = {
         "name": "metadata.name" if metadata.name else f"{MANIFEST}.metadata.name",
         "projectId": "metadata.projectId",
@@ -244,18 +260,21 @@ def _decode_manifest(body: ManifestIn) -> dict[str, Any]:
 
 
 def _convert_manifest(
-    metadata: ManifestMetadataIn, manifest: dict[str, Any], by: User
+    metadata: ManifestMetadataIn, job: ImportedManifest, by: User
 ) -> tuple[OnePodIn, Callable[[], WorkloadDraft]]:
     """Convert a manifest to the request of its kind of workload, and a function that builds its
-    draft. Raises ``ApiError`` 400 with everything in it that workloads do not have."""
-    job = import_manifest(manifest)
+    draft. What its project's cluster has not is left out. Raises ``ApiError`` 400 with everything
+    in it that workloads do not have."""
+    project = _find_project(metadata, by)
+    if project:
+        fit_manifest(job, project)
     issues = [Issue(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.faults]
-    issues += _place_issues(job, metadata, by)
     if issues:
         raise refusal_error(CANNOT, issues)
+    generates = job.generates_name and not metadata.name
     request = {
         "name": metadata.name or job.name,
-        "useGivenNameAsPrefix": metadata.use_given_name_as_prefix,
+        "useGivenNameAsPrefix": metadata.use_given_name_as_prefix or generates,
         "projectId": metadata.project_id,
         "clusterId": metadata.cluster_id,
         "spec": job.spec | _overrides(metadata),
@@ -269,28 +288,11 @@ def _convert_manifest(
     return gang, partial(draft_of, gang, by=by)
 
 
-def _place_issues(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
-    """Yield a problem if the manifest has a namespace that is not the project's, or is suspended
-    although no queue would start it. If the project does not exist, the plan
-    reports that."""
+def _find_project(metadata: ManifestMetadataIn, by: User) -> Project | None:
+    """Return the project of a request. If there is none, the plan reports that."""
     number = parse_number(metadata.project_id)
-    if number is None or not (job.namespace or job.suspended_at):
-        return
-    project = Project.objects.visible_to(by).filter(pk=number).first()
-    if project is None:
-        return
-    namespace = project.cluster.definition.namespace(project.cluster, project.name)
-    if job.namespace and job.namespace != namespace:
-        advice = f"the project's is {namespace}" if namespace else "the cluster has no namespaces"
-        yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{advice}; leave it out")
-    if job.suspended_at and not _has_queue(project):
-        yield Issue(field=f"{MANIFEST}.{job.suspended_at}", details=NO_QUEUE)
-
-
-def _has_queue(project: Project) -> bool:
-    """Whether a queue starts the project's jobs that name none."""
-    queues = project.cluster.definition.local_queues(project.cluster, project.name) or ()
-    return bool(project.default_queue) or any(it.name == DEFAULT_QUEUE for it in queues)
+    projects = Project.objects.visible_to(by).select_related("cluster")
+    return None if number is None else projects.filter(pk=number).first()
 
 
 def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:

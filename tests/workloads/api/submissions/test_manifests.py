@@ -24,7 +24,8 @@ from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
 PATH = "/workloads/manifests"
-POD = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec")
+REPLICAS = ("spec", "pytorchReplicaSpecs")
+POD = (*REPLICAS, "Worker", "template", "spec")
 CONTAINER = (*POD, "containers")
 
 
@@ -115,25 +116,31 @@ def test_yaml_in_base64_says_the_same(call: Caller, metadata: dict[str, str]) ->
         ({"manifest": changed("Mnist_", "metadata", "name")}, "manifest.metadata.name", "name"),
         (
             {"manifest": changed("urgent", *POD, "priorityClassName")},
-            "spec.priorityClass",
+            "manifest.spec.pytorchReplicaSpecs.Worker.template.spec.priorityClassName",
             "must be one of",
         ),
         ({"manifest": {"kind": "Deployment"}}, "manifest.kind", "PyTorchJob"),
         (
             {"manifest": changed([], *CONTAINER)},
-            "spec.image",
+            "manifest.spec.pytorchReplicaSpecs.Worker.template.spec.containers.0.image",
             "is required",
         ),
         (
-            {"manifest": changed("elsewhere", "metadata", "namespace")},
-            "manifest.metadata.namespace",
-            "leave it out",
+            {"manifest": changed("ExitCode", *REPLICAS, "Worker", "restartPolicy")},
+            "manifest.spec.pytorchReplicaSpecs.Worker.restartPolicy",
+            "must be one of",
         ),
+        (
+            {"manifest": changed("repo/{{ tag }}", *CONTAINER, 0, "image")},
+            "manifest.spec.pytorchReplicaSpecs.Worker.template.spec.containers.0.image",
+            "{{ tag }} has to be filled in first",
+        ),
+        ({"manifest": {"workflow": {"name": "a"}}}, "manifest.workflow", "OSMO workflow"),
     ],
     ids=[
         *("none", "no Base64", "no YAML", "no ASCII", "a number without end", "too large"),
         *("a long name", "a wrong name", "a priority", "of another kind", "no image"),
-        "another namespace",
+        *("a restart policy", "a template", "a workflow"),
     ],
 )
 def test_a_manifest_that_is_no_workload_is_refused_by_its_field(
@@ -144,6 +151,55 @@ def test_a_manifest_that_is_no_workload_is_refused_by_its_field(
     assert field in fields(answer)
     assert words in str(answer)
     assert not Workload.objects.exists()
+
+
+def test_what_describes_another_cluster_is_left_out_with_notes(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    heading = {
+        "generateName": "mnist-",
+        "namespace": "kubeflow",
+        "labels": {"kueue.x-k8s.io/queue-name": "team", "app": "mnist"},
+        "annotations": {"note": "x"},
+    }
+    manifest = changed(
+        {"minReplicas": 1, "metrics": [{"type": "Resource"}]}, "spec", "elasticPolicy"
+    )
+    body = {"metadata": metadata, "manifest": manifest | {"metadata": heading}}
+    status, answer = call("POST", PATH, body)
+    assert status == 202, answer
+    notes = {it["field"]: it["details"] for it in answer["warnings"]}
+    assert "the project says where it runs" in notes["manifest.metadata.namespace"]
+    queue = notes["manifest.metadata.labels.kueue.x-k8s.io/queue-name"]
+    assert queue == "is left out: there is no Kueue on one machine"
+    assert "jobs have no labels" in notes["manifest.metadata.labels"]
+    assert "start and end together" in notes["manifest.spec.elasticPolicy.minReplicas"]
+    assert "does not follow metrics" in notes["manifest.spec.elasticPolicy.metrics"]
+    image = "manifest.spec.pytorchReplicaSpecs.Worker.template.spec.containers.0.image"
+    assert image in notes, "other warnings have places in the manifest, too"
+    workload = Workload.objects.get()
+    assert workload.name.startswith("mnist-")
+    assert workload.name != "mnist-"
+    assert (workload.spec.queue, workload.spec.job_labels) == (None, ())
+    _, dry = call("POST", f"{PATH}?dryRun=true", body)
+    assert {it["field"] for it in dry["warnings"]} == set(notes)
+
+
+def test_replicas_that_never_restart_fail_with_their_first_pod(
+    call: Caller, metadata: dict[str, str]
+) -> None:
+    replicas = {
+        name: {"replicas": 1, "restartPolicy": "Never", "template": it["template"]}
+        for name, it in MANIFEST["spec"]["pytorchReplicaSpecs"].items()
+    }
+    manifest = changed(replicas, *REPLICAS)
+    assert call("POST", PATH, {"metadata": metadata, "manifest": manifest})[0] == 202
+    assert Workload.objects.get().spec.backoff_limit == 0
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one"}}
+    template = {"spec": {**replicas["Worker"]["template"]["spec"], "restartPolicy": "Never"}}
+    body = {"metadata": metadata, "manifest": job | {"spec": {"template": template}}}
+    assert call("POST", PATH, body)[0] == 202
+    assert Workload.objects.get(name="one").spec.backoff_limit == 6
 
 
 def test_a_wrong_place_is_named_as_the_request_has_it(
