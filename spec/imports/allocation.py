@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from spec.imports.directives import Directive, parse_directives
-from spec.imports.traps import PLACEHOLDER, Note
+from spec.imports.directives import Directive, Note, parse_directives
+from spec.imports.placeholders import has_placeholder
 
 #: Options that decide the number of tasks. Only with one of them does Slurm set SLURM_NTASKS.
 TASK_OPTIONS = {"ntasks", "ntasks-per-node", "ntasks-per-gpu", "extra-node-info"}
@@ -122,7 +122,7 @@ class _Request:
     def _option(self, name: str) -> Directive | None:
         """Return an option; ``None`` if it is missing, or its value is still a placeholder."""
         option = self.options.get(name)
-        return None if option and PLACEHOLDER.search(option.value) else option
+        return None if option and has_placeholder(option.value) else option
 
     def _nodes(self, tasks: int | None) -> int | None:
         """Return the number of nodes; for ``2-4`` the smallest, if the script also gives the number

@@ -1,27 +1,42 @@
-"""Reads the ``#SBATCH`` lines of a batch script, and times and sizes as Slurm writes them. Pure."""
+"""Reads the ``#SBATCH`` lines of a batch script as sbatch does, and times and sizes as Slurm writes
+them. Pure.
+
+sbatch reads the lines before the first command. It joins the words of all of them, and hands these
+to ``getopt_long``, so that a value may even stand on the next line.
+"""
 
 import re
-import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-LONG_NAMES = {
-    **{"J": "job-name", "p": "partition", "t": "time", "N": "nodes", "n": "ntasks"},
-    **{"c": "cpus-per-task", "G": "gpus", "D": "chdir", "o": "output", "e": "error"},
-    **{"A": "account", "q": "qos", "C": "constraint", "a": "array"},
+from spec.imports.options import SBATCH, Found, FoundKind, Takes
+
+MAGIC = "#SBATCH"
+#: ``isspace`` of C. Python would also split at other spaces, such as U+00A0.
+BLANKS = " \t\n\v\f\r"
+SEPARATOR = re.compile(r"(hetjob|packjob)(?![^\s#])", re.IGNORECASE | re.ASCII)
+#: Lines of other systems, whose options sbatch translates.
+FOREIGN = ("#PBS", "#BSUB")
+LIKE_MAGIC = re.compile(r"\s*#sbatch\b", re.IGNORECASE)
+#: What must not be handed on: the words that end a sentence which begins with the option.
+WITHHELD = {
+    "wait": "would hold up the submissions of the cluster",
+    "test-only": "would submit nothing",
+    "parsable": "changes what sbatch prints, which Trainyard reads",
+    "quiet": "changes what sbatch prints, which Trainyard reads",
 }
-#: Options without a value; all others have one.
-WITHOUT_VALUE = {
-    "requeue",
-    "no-requeue",
-    "exclusive",
-    "oversubscribe",
-    "spread-job",
-    "contiguous",
-    "hold",
-}
+AFTER_COMMAND = "sbatch reads no option after the first command, which is in line {}."
 SIZE = re.compile(r"^([0-9]{1,12})([KMGT]?)B?$", re.IGNORECASE)
 WHOLE = re.compile(r"[0-9]{1,18}\Z")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note about a line. One that ``blocks`` must be resolved first."""
+
+    line: int
+    text: str
+    blocks: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,50 +48,177 @@ class Directive:
     value: str
 
 
-def parse_directives(text: str) -> Iterator[Directive]:
-    """Yield the options before the first command, as Slurm reads them."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("#SBATCH"):
-            yield from _line_directives(number, line.removeprefix("#SBATCH"))
-        elif line.strip() and not line.startswith("#"):
-            return
+@dataclass
+class Header:
+    """What sbatch reads of a script. ``length`` is the number of lines before the first command.
+    ``separators`` are lines after which another part of a heterogeneous job begins; only the
+    options of the first part are read."""
+
+    length: int
+    directives: list[Directive] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    separators: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Word:
+    line: int
+    text: str
+
+
+def split_lines(text: str) -> list[str]:
+    """Split a text where sbatch and shells do, at line feeds alone. ``str.splitlines`` would also
+    split at form feeds and U+2028."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def read_header(text: str) -> Header:
+    """Read the options before the first command, as sbatch does."""
+    lines = split_lines(text)
+    header = Header(_header_length(lines))
+    parts: list[list[_Word]] = [[]]
+    for number, line in enumerate(lines[: header.length], 1):
+        if line.startswith(MAGIC):
+            options = line.removeprefix(MAGIC).lstrip(BLANKS)
+            if SEPARATOR.match(options):
+                header.separators.append(number)
+                parts.append([])
+            else:
+                parts[-1] += _line_words(header, number, options)
+        elif line.startswith(FOREIGN):
+            text = f"sbatch reads this line too. Write {MAGIC} with an option of sbatch instead."
+            header.notes.append(Note(number, text))
+        elif LIKE_MAGIC.match(line):
+            text = f"This is a comment to sbatch: {MAGIC} has to begin the line, in capitals."
+            header.notes.append(Note(number, text))
+    for words in parts:
+        directives = _read_options(header, words)
+        if words is parts[0]:
+            header.directives += directives
+    return header
+
+
+def parse_directives(text: str) -> list[Directive]:
+    """Return the options before the first command, as sbatch reads them."""
+    return read_header(text).directives
+
+
+def late_directives(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines after the first command that look as if they had options, and the line of
+    that command."""
+    lines = split_lines(text)
+    length = _header_length(lines)
+    for number, line in enumerate(lines[length:], length + 1):
+        if line.startswith(MAGIC):
+            yield number, length + 1
 
 
 def directive_lines(text: str) -> Iterator[str]:
-    """Yield the lines that have these options, unchanged."""
-    kept = {option.line for option in parse_directives(text)}
-    yield from (line for number, line in enumerate(text.splitlines(), 1) if number in kept)
+    """Yield the lines before the first command, without the interpreter. They are unchanged, unless
+    they have options that must not be handed on."""
+    header = read_header(text)
+    withholds = any(option.name in WITHHELD for option in header.directives)
+    for number, line in enumerate(split_lines(text)[: header.length], 1):
+        if number == 1 and line.startswith("#!"):
+            continue
+        if not line.lstrip(" \t").startswith("#"):
+            yield ""  # blank to sbatch, but not to bash if it is a form feed
+            continue
+        if not withholds or not line.startswith(MAGIC):
+            yield line
+            continue
+        for option in header.directives:
+            if option.line == number and option.name not in WITHHELD:
+                yield f"{MAGIC} {_written_option(option)}"
 
 
-def _line_directives(number: int, line: str) -> Iterator[Directive]:
-    try:
-        words = shlex.split(line, comments=True)
-    except ValueError:  # a quote without an end
-        words = line.split()
-    while words:
-        word = words.pop(0)
-        name, is_given, value = _split_option(word)
-        if (
-            name
-            and not is_given
-            and name not in WITHOUT_VALUE
-            and words
-            and not words[0].startswith("-")
-        ):
-            value = words.pop(0)
-        if name:
-            yield Directive(number, name, value)
+def _written_option(option: Directive) -> str:
+    """Write an option as sbatch reads it back."""
+    if not option.value and SBATCH.takes(option.name) is not Takes.VALUE:
+        return f"--{option.name}"
+    escaped = option.value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'--{option.name}="{escaped}"'
 
 
-def _split_option(word: str) -> tuple[str, bool, str]:
-    """Return the long name of an option, whether it contains a value, and the value."""
-    if word.startswith("--"):
-        name, equals, value = word[2:].partition("=")
-        return name, bool(equals), value
-    if word.startswith("-") and len(word) > 1:
-        value = word[2:].removeprefix("=")
-        return LONG_NAMES.get(word[1], word[1]), bool(value), value
-    return "", False, ""
+def _header_length(lines: Sequence[str]) -> int:
+    """Return the number of lines before the first one that is neither blank nor a comment."""
+    for number, line in enumerate(lines):
+        text = line.lstrip(BLANKS)
+        if text and not text.startswith("#"):
+            return number
+    return len(lines)
+
+
+def _line_words(header: Header, number: int, line: str) -> list[_Word]:
+    """Split the options of a line into words. A ``#`` outside quotes, an empty word, or the
+    separator of parts ends it."""
+    words = []
+    rest = line
+    while rest and not rest.startswith("#") and not SEPARATOR.match(rest):
+        if rest.startswith(":"):
+            text = f"sbatch refuses the colon before {rest[1:] or 'the end'!r}; put it in quotes"
+            header.notes.append(Note(number, text, blocks=True))
+            break
+        try:
+            word, rest = _split_word(rest)
+        except ValueError as error:
+            header.notes.append(Note(number, str(error), blocks=True))
+            break
+        if not word:
+            break
+        words.append(_Word(number, word))
+        rest = rest.lstrip(BLANKS)
+    return words
+
+
+def _split_word(text: str) -> tuple[str, str]:
+    """Split the first word off. Raises ``ValueError`` if a quote does not end."""
+    word = ""
+    quote = ""
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character == "\\":
+            word += text[position + 1 : position + 2]
+            position += 1
+        elif quote and character == quote:
+            quote = ""
+        elif quote:
+            word += character
+        elif character in "\"'":
+            quote = character
+        elif character in BLANKS or character == "#":
+            break
+        else:
+            word += character
+        position += 1
+    if quote:
+        raise ValueError(f"sbatch finds no end of the quote {quote}")
+    return word, text[position:]
+
+
+def _read_options(header: Header, words: Sequence[_Word]) -> list[Directive]:
+    """Return the options in the words. What sbatch refuses becomes a note that blocks."""
+    directives: list[Directive] = []
+    unknown: Found | None = None
+    for found in SBATCH.read([word.text for word in words]):
+        line = words[found.index].line
+        if found.kind is FoundKind.OPTION:
+            directives.append(Directive(line, found.name, found.text))
+            if why := WITHHELD.get(found.name):
+                header.notes.append(Note(line, f"--{found.name} is left out: it {why}."))
+        elif found.kind is FoundKind.UNKNOWN:
+            unknown = found
+            text = f"sbatch has no option {found.text}, unless a plugin of the cluster adds it."
+            header.notes.append(Note(line, text))
+        elif found.kind is FoundKind.REFUSED:
+            header.notes.append(Note(line, found.text, blocks=True))
+        elif unknown is None or found.index > unknown.index + 1:
+            # the word after an unknown option may be its value
+            text = f"sbatch refuses {found.text!r}, which belongs to no option; remove it"
+            header.notes.append(Note(line, text, blocks=True))
+    return directives
 
 
 def parse_whole_number(text: str) -> int | None:

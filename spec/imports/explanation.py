@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spec.imports.allocation import GPU_OPTIONS, TASK_OPTIONS
-from spec.imports.directives import parse_directives
+from spec.imports.directives import Note, parse_directives, split_lines
 from spec.imports.sbatch import ImportedScript
-from spec.imports.traps import Note
 from spec.problems.time_limit import format_duration
 
 RANKS = {"nodes", *TASK_OPTIONS}
@@ -28,15 +27,15 @@ class ExplainedLine:
         return any(note.blocks for note in self.notes)
 
 
-def explain_lines(text: str, script: ImportedScript) -> Iterator[ExplainedLine]:
+def explain_lines(script: ImportedScript) -> Iterator[ExplainedLine]:
     """Yield each line of the script."""
     given: dict[int, list[str]] = {}
-    for option in parse_directives(text):
+    for option in parse_directives(script.text):
         if (what := _directive_effect(option.name, script)) and what not in given.get(
             option.line, []
         ):
             given.setdefault(option.line, []).append(what)
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(split_lines(script.text), 1):
         notes = tuple(note for note in script.notes if note.line == number)
         gives = ", ".join(given.get(number, [])) or _command_effect(line.strip(), script)
         yield ExplainedLine(
@@ -69,7 +68,7 @@ def _directive_effect(name: str, script: ImportedScript) -> str:
             return "Node pool"
         case "qos" if spec.get("priorityClass"):
             return "Priority"
-    return "Read by Slurm" if script.is_unchanged and name not in WITHOUT_EFFECT else ""
+    return "Read as sbatch reads it" if script.is_unchanged and name not in WITHOUT_EFFECT else ""
 
 
 def _format_size(mebibytes: str) -> str:

@@ -6,19 +6,25 @@ Trainyard.
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from spec.formats.documents import REPLICA_FIELDS
 from spec.imports import traps
 from spec.imports.allocation import JobAllocation, read_allocation, sharing_note
-from spec.imports.directives import Directive, parse_size, parse_time
-from spec.imports.traps import Note
+from spec.imports.conversion import take_program
+from spec.imports.directives import Directive, Note, parse_directives, parse_size, parse_time
+from spec.imports.placeholders import has_placeholder, placeholder_notes
+from spec.imports.shell import Statement, commands_of, is_shell_script, read_statements
+from spec.imports.steps import read_step
+from spec.parts.batch_script import DOS_LINE_END, DOS_LINES
 from spec.workload import WorkloadSpec
 
 BATCH_SCRIPT = "batchScript"  # a field of the spec, as the next one
 TIME_LIMIT = "timeLimitSeconds"
+BYTE_ORDER_MARK = "\ufeff"
+MARK_LEFT_OUT = "The byte order mark before this line is left out: sbatch would refuse it."
 KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "gpus-per-socket", "sockets-per-node", "tres-per-task"),
@@ -29,10 +35,11 @@ KNOWN_OPTIONS = {
 
 @dataclass
 class ImportedScript:
-    """The workload of a script. ``spec`` has the names in JSON. ``partition`` and ``qos`` are left
-    to those who know the cluster. With ``has_master``, the first task is a master, which has the
-    GPUs that cannot be divided evenly."""
+    """The workload of a script. ``text`` has no byte order mark. ``spec`` has the names in JSON.
+    ``partition`` and ``qos`` are left to those who know the cluster. With ``has_master``, the first
+    task is a master, which has the GPUs that cannot be divided evenly."""
 
+    text: str
     allocation: JobAllocation
     name: str = ""
     partition: str = ""
@@ -59,21 +66,36 @@ class ImportedScript:
 
 
 def import_script(text: str, *, unchanged: bool = False) -> ImportedScript:
-    """Read a script. With ``as_it_stands``, Slurm runs the script itself, and the spec says what it
-    requests."""
-    script = ImportedScript(read_allocation(text))
+    """Read a script. If it runs ``unchanged``, the spec says what it requests. Else the spec is a
+    workload that runs the same program."""
+    has_mark = text.startswith(BYTE_ORDER_MARK)
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    script = ImportedScript(text, read_allocation(text))
+    statements = read_statements(text) if is_shell_script(text) else []
     _set_ranks(script, unchanged)
     for option in script.allocation.options.values():
         _read_option(script, option, unchanged)
-    script.notes += traps.placeholder_notes(text)
+    if has_mark:
+        script.notes.append(Note(1, MARK_LEFT_OUT))
+    if DOS_LINE_END in text:
+        line = text.partition(DOS_LINE_END)[0].count("\n") + 1
+        script.notes.append(Note(line, DOS_LINES, blocks=True))
+    script.notes += traps.header_notes(text)
+    script.notes += placeholder_notes(parse_directives(text), statements)
     if unchanged:
-        script.spec |= {BATCH_SCRIPT: text, "command": _first_command(text), "backoffLimit": 0}
-        allocation = script.allocation
-        script.notes += traps.slurm_notes(text, allocation.options, allocation.tasks)
+        script.spec |= {
+            BATCH_SCRIPT: text,
+            "command": _first_command(statements),
+            "backoffLimit": 0,
+        }
+        script.notes += traps.slurm_notes(text, script.allocation, statements)
     else:
-        script.spec |= _read_program(script, text)
-        script.notes += traps.conversion_notes(text)
-    script.notes.sort(key=lambda note: note.line)
+        program = take_program(text, script.allocation)
+        script.notes += program.notes
+        script.spec |= {"command": program.command} if program.command else {}
+        script.spec |= {"setup": program.setup} if program.setup else {}
+    script.notes += traps.late_notes(text, statements)
+    script.notes = sorted(dict.fromkeys(script.notes), key=lambda note: note.line)
     return script
 
 
@@ -115,7 +137,7 @@ def _memory_per_rank(script: ImportedScript, allocation: JobAllocation) -> int |
     }
     for name, factor in factors.items():
         option = allocation.options.get(name)
-        if option and not traps.PLACEHOLDER.search(option.value):
+        if option and not has_placeholder(option.value):
             size = parse_size(option.value)
             if size is None and option.value != "0":
                 text = f"--{name}={option.value} is not a size"
@@ -127,7 +149,7 @@ def _memory_per_rank(script: ImportedScript, allocation: JobAllocation) -> int |
 def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> None:
     name = option.name
     value = option.value
-    if traps.PLACEHOLDER.search(value):
+    if has_placeholder(value):
         return  # ``traps`` reports it
     match name:
         case "job-name":
@@ -155,67 +177,13 @@ def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> 
             script.notes.append(Note(option.line, text))
 
 
-def _read_program(script: ImportedScript, text: str) -> dict[str, Any]:
-    """Return the command of the only ``srun``, and the lines before it as setup."""
-    setup: list[str] = []
-    steps = [(number, line) for number, line in _commands(text) if traps.is_step(line)]
-    if len(steps) != 1:
-        where = steps[1][0] if steps else 1
-        what = "several steps" if steps else "no srun"
-        problem = f"The script has {what}; a workload runs one command under srun"
-        script.notes.append(Note(where, problem, blocks=True))
-        return {}
-    at, step = steps[0]
-    try:
-        command = _step_command(step)
-    except ValueError:  # from shlex
-        problem = "A quote of this srun ends on another line, or nowhere; write it on one line"
-        script.notes.append(Note(at, problem, blocks=True))
-        return {}
-    for number, line in _commands(text):
-        if number > at:
-            script.notes.append(Note(number, "What follows srun is left out."))
-        elif number < at and not (reason := traps.reason_to_drop(line)):
-            setup.append(line)
-        elif number < at:
-            script.notes.append(Note(number, reason))
-    if not traps.ends_together(step):
-        text = "Without -K a rank that fails leaves the others waiting; Trainyard ends them."
-        script.notes.append(Note(at, text))
-    return {"command": command, **({"setup": setup} if setup else {})}
-
-
-def _commands(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that run something. Continued lines are joined."""
-    start = 0
-    joined = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        joined, start = (joined + line.strip(), start) if joined else (line.strip(), number)
-        if joined.endswith("\\"):
-            joined = joined[:-1].rstrip() + " "
-            continue
-        if joined and not joined.startswith("#"):
-            yield start, joined
-        joined = ""
-
-
-def _first_command(text: str) -> str:
-    """Return the command of the first step, for people to read: Slurm runs the script itself."""
-    steps = (line for _, line in _commands(text) if traps.is_step(line))
-    step = next(steps, "")
-    try:
-        return (_step_command(step) if step else "") or "bash"
-    except ValueError:  # only a shell can read a quote that ends on another line
-        return "bash"
-
-
-def _step_command(line: str) -> str:
-    """Return the command of a step, without ``srun`` and its options. Raises ``ValueError`` if a
-    quote does not end."""
-    words = shlex.split(line)[1:]
-    with_value = {"-n", "-N", "-c", "-G", "-w", "-J", "-p", "-t"}
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
-        if option in with_value and words:
-            words.pop(0)
-    return shlex.join(words)
+def _first_command(statements: Sequence[Statement]) -> str:
+    """Return the command of the first step, for people to read: the script runs itself."""
+    for statement in statements:
+        for command in commands_of(statement):
+            step = read_step(command)
+            if step and step.program and statement.is_complete and not statement.has_line_end:
+                return shlex.join(
+                    word.text if word.expands else word.value for word in step.program
+                )
+    return "bash"

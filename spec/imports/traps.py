@@ -1,25 +1,40 @@
 """What the reader of a batch script should know about its lines before it runs. Pure.
 
-For a script that Slurm runs itself, these are the traps of Slurm; for one that becomes a workload,
-they are the differences.
+These are the traps of Slurm, for a script that runs as it stands.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from spec.imports.directives import Directive, parse_whole_number
+from spec.imports.allocation import JobAllocation
+from spec.imports.directives import (
+    AFTER_COMMAND,
+    MAGIC,
+    Directive,
+    Note,
+    late_directives,
+    parse_whole_number,
+    read_header,
+    split_lines,
+)
+from spec.imports.placeholders import has_placeholder
+from spec.imports.shell import Command, Statement, commands_of
+from spec.imports.steps import read_step
 
-PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{3,}\]")
 SET_BY_TRAINYARD = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"}
-ASSIGNMENT = re.compile(r"^(?:export\s+)?([A-Z_]+)=(.*)$")
 SLURM_VARIABLE = re.compile(r"\$\{?(SLURM_\w+)")
 HOME_PATH = re.compile(r"(?:^|[\s=\"'])(?:~/|\$HOME\b|\$\{HOME\})")
 HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:-]*")
 LOOPBACK = re.compile(r"localhost(\.\S+)?|127(\.\d+){1,3}|::1")
 FIRST_NODE = '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 IGNORED_SIGNAL = re.compile(r"R?B:(SIG)?(INT|QUIT|2|3)(@\d+)?", re.IGNORECASE)
+#: Builtins that set variables for the programs after them.
+EXPORTING = {"export", "declare", "typeset", "readonly"}
+SUBMITS = (
+    "sbatch starts a job of its own, which the quota, the list of workloads and Stop know nothing "
+    "of. On this machine it starts nothing."
+)
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
 OUTPUT_KEPT = "Trainyard keeps what each rank prints; this file is not written."
 #: Options whose effect Trainyard has in a way of its own.
@@ -34,62 +49,77 @@ HANDLED_OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Note:
-    """A note about a line. One that ``blocks`` must be resolved first."""
-
-    line: int
-    text: str
-    blocks: bool = False
-
-
-def is_step(line: str) -> bool:
-    return line.startswith("srun ")
-
-
-def reason_to_drop(line: str) -> str:
-    match = ASSIGNMENT.match(line)
-    if match and match[1] in SET_BY_TRAINYARD:
-        return f"Trainyard sets {match[1]} itself, so this line is left out."
-    if line.split()[:1] == ["export"] and set(line.split()[1:]) <= SET_BY_TRAINYARD:
-        return "Trainyard sets these variables itself, so this line is left out."
-    return ""
-
-
-def placeholder_notes(text: str) -> Iterator[Note]:
-    for number, line in _lines(text):
-        for placeholder in PLACEHOLDER.findall(line):
-            yield Note(number, f"{placeholder} has to be replaced by a value", blocks=True)
-
-
-def conversion_notes(text: str) -> Iterator[Note]:
-    for number, line in _lines(text):
-        for name in sorted(set(SLURM_VARIABLE.findall(line))):
-            if not reason_to_drop(line.strip()):
-                yield Note(number, f"{name} only has a value on Slurm.")
-
-
-def slurm_notes(text: str, options: Mapping[str, Directive], tasks: int) -> Iterator[Note]:
-    """Yield the notes about a script that Slurm runs itself."""
+def slurm_notes(
+    text: str, allocation: JobAllocation, statements: Sequence[Statement]
+) -> Iterator[Note]:
+    """Yield the notes about a script that runs as it stands."""
+    options = allocation.options
     if option := options.get("array"):
-        text = "A job array is many jobs, a workload is one: leave --array out"
-        yield Note(option.line, text, blocks=True)
-    if any(line.startswith("#SBATCH hetjob") for line in text.splitlines()):
-        yield Note(1, "A heterogeneous job cannot run as it stands here", blocks=True)
+        array = "A job array is many jobs, a workload is one: leave --array out"
+        yield Note(option.line, array, blocks=True)
     yield from _folder_notes(options)
     yield from _job_notes(options)
     for number, line in _lines(text):
-        if match := ASSIGNMENT.match(line.strip()):
-            name = match[1]
-            value = match[2].strip("'\"")
-            yield from _assignment_notes(number, name, value, tasks)
-            if name == "MASTER_ADDR":
-                yield from _master_notes(number, value, has_one_node=_has_one_node(options, tasks))
-        if HOME_PATH.search(line) and not line.startswith("#SBATCH"):
+        if HOME_PATH.search(line) and not line.startswith(MAGIC):
             yield Note(number, "The home folder is that of Trainyard's user on the cluster.")
-        if is_step(line.strip()) and not ends_together(line):
-            text = "Without -K a rank that fails leaves the others waiting until the time limit; "
-            yield Note(number, text + "Trainyard sets SLURM_KILL_BAD_EXIT=1.")
+    for statement in statements:
+        for command in commands_of(statement):
+            yield from _rendezvous_notes(command, allocation)
+            yield from _step_notes(command)
+            if command.name == "sbatch":
+                yield Note(command.line, SUBMITS)
+
+
+def header_notes(text: str) -> Iterator[Note]:
+    """Yield the notes about the options of a script, however it runs."""
+    header = read_header(text)
+    yield from header.notes
+    for line in header.separators:
+        yield Note(line, "A heterogeneous job cannot run as it stands here", blocks=True)
+
+
+def late_notes(text: str, statements: Sequence[Statement]) -> Iterator[Note]:
+    """Yield a note for each option after the first command, but for those in here-documents, which
+    may be scripts themselves."""
+    inside = {line for statement in statements for line in statement.here_document_lines}
+    for line, first_command in late_directives(text):
+        if line not in inside:
+            yield Note(line, AFTER_COMMAND.format(first_command))
+
+
+def _rendezvous_notes(command: Command, allocation: JobAllocation) -> Iterator[Note]:
+    for name, value in assigned_values(command):
+        yield from _assignment_notes(command.line, name, value, allocation.tasks)
+        if name == "MASTER_ADDR":
+            has_one_node = _has_one_node(allocation)
+            yield from _master_notes(command.line, value, has_one_node=has_one_node)
+
+
+def assigned_values(command: Command) -> Iterator[tuple[str, str]]:
+    """Yield the variables that a command sets for those after it, and their values. The value of a
+    word that expands is what is written."""
+    words = command.assignments if not command.words else ()
+    if command.name in EXPORTING:
+        words = command.words[1:]
+    for word in words:
+        name, equals, value = (word.text if word.expands else word.value).partition("=")
+        if equals:
+            yield name, value.strip('"') if word.expands else value
+
+
+def _step_notes(command: Command) -> Iterator[Note]:
+    step = read_step(command)
+    if step is None:
+        return
+    if "kill-on-bad-exit" not in step.options:
+        text = "Without -K a rank that fails leaves the others waiting until the time limit; "
+        yield Note(command.line, text + "Trainyard sets SLURM_KILL_BAD_EXIT=1.")
+    for name in ("output", "error"):
+        if name in step.options:
+            what = "prints" if name == "output" else "prints as errors"
+            file = step.options[name]
+            text = f"What this srun {what} is in the file {file}, and not in the logs."
+            yield Note(command.line, text)
 
 
 def _job_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
@@ -105,10 +135,6 @@ def _job_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
         yield Note(option.line, text + "QUIT. USR1, USR2, HUP and TERM reach it.")
 
 
-def ends_together(step: str) -> bool:
-    return "kill-on-bad-exit" in step or " -K" in step
-
-
 def _assignment_notes(number: int, name: str, value: str, tasks: int) -> Iterator[Note]:
     if name == "WORLD_SIZE" and (size := parse_whole_number(value)) is not None:
         if size != tasks:
@@ -122,11 +148,11 @@ def _assignment_notes(number: int, name: str, value: str, tasks: int) -> Iterato
         yield Note(number, f"{text}{FREE_PORT} gives each its own.")
 
 
-def _has_one_node(options: Mapping[str, Directive], tasks: int) -> bool:
+def _has_one_node(allocation: JobAllocation) -> bool:
     """Whether the job surely runs on one node. Without a number of nodes, Slurm may spread its
     tasks."""
-    nodes = options.get("nodes")
-    return tasks == 1 or (nodes is not None and nodes.value == "1")
+    nodes = allocation.options.get("nodes")
+    return allocation.tasks == 1 or (nodes is not None and nodes.value == "1")
 
 
 def _master_notes(number: int, value: str, *, has_one_node: bool) -> Iterator[Note]:
@@ -152,7 +178,7 @@ def _folder_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
         elif option:
             yield Note(option.line, OUTPUT_KEPT)
     option = options.get("chdir")
-    if option and not PLACEHOLDER.search(option.value):
+    if option and not has_placeholder(option.value):
         text = f"{option.value} has to exist on every node, where Trainyard's user can enter it."
         yield Note(option.line, text)
     elif option is None:
@@ -162,6 +188,6 @@ def _folder_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers, without comments."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.startswith("#") or line.startswith("#SBATCH"):
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.startswith("#") or line.startswith(MAGIC):
             yield number, line

@@ -7,13 +7,14 @@ from pydantic import AfterValidator, StringConstraints
 LONGEST = 32 * 1024
 NO_INTERPRETER = "the first line must be #! and an interpreter, such as #!/bin/bash"
 ON_SLURM_ALONE = "only Slurm runs a batch script as it stands; submit what it runs instead"
+DOS_LINE_END = "\r\n"
 DOS_LINES = "the lines end as on Windows (CR LF), which sbatch refuses; save it with LF alone"
 
 
 def _check_script(value: str) -> str:
     if not value.startswith("#!"):
         raise ValueError(NO_INTERPRETER)
-    if "\r" in value:
+    if DOS_LINE_END in value:
         raise ValueError(DOS_LINES)
     if "\0" in value:
         raise ValueError("the script has a character that no text has (NUL)")

@@ -5,8 +5,8 @@ from clusters.models import Cluster
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
+from spec.imports.directives import Note
 from spec.imports.sbatch import ImportedScript, import_script
-from spec.imports.traps import Note
 from spec.parts.scheduling import PriorityClass
 
 NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."

@@ -133,7 +133,7 @@ def _render_page(
     problems: tuple[Problem, ...] | list[Problem] = (),
     status: int = 200,
 ) -> HttpResponse:
-    read_lines: list[ExplainedLine] = list(explain_lines(posted.text, script)) if script else []
+    read_lines: list[ExplainedLine] = list(explain_lines(script)) if script else []
     if script and not problems:
         problems = plan(build_draft(script, posted.name, posted.project), by=request.user).problems
     # The page shows the notes at their lines, so it does not list these problems again.

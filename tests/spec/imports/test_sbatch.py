@@ -174,7 +174,8 @@ def test_lines_that_cannot_be_taken_block(text: str, line: int, says: str) -> No
 
 
 def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
-    script = import_script("srun -n 4 --kill-on-bad-exit=1 \\\n  torchrun 'a b.py' --epochs 3")
+    text = "#SBATCH -n 4\nsrun -n 4 --kill-on-bad-exit=1 \\\n  torchrun 'a b.py' --epochs 3"
+    script = import_script(text)
     assert script.spec["command"] == "torchrun 'a b.py' --epochs 3"
     assert script.notes == []
 

@@ -64,7 +64,7 @@ def test_each_placeholder_and_trap_of_the_tutorial_is_named(
 
 def test_a_script_stands_on_slurm_byte_for_byte(client: Client, on_slurm: Project) -> None:
     page = sent(client, SMALL)
-    assert "Slurm runs it as it stands" in page
+    assert "It runs as it stands" in page
     assert "WORLD_SIZE is 3, but the script asks for 2 tasks" in page
     assert "small was created." in sent(client, SMALL, action="submit")
     workload = Workload.objects.get()

@@ -9,8 +9,8 @@ from ninja import Field, Query, Router, Status
 from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
 from core.rest.api import ApiError, Issue, StrictBody, Wire
+from spec.imports.directives import Note
 from spec.imports.sbatch import ImportedScript
-from spec.imports.traps import Note
 from spec.parts.batch_script import LONGEST
 from spec.problems.errors import SpecError
 from workloads import services

@@ -7,6 +7,7 @@ from assets.environment.variables import CELLS, VALUE
 from core.forms.field import Input
 from core.forms.read import field_items
 from core.forms.shown import ShownField
+from spec.imports.directives import split_lines
 from spec.values.variable import MASK
 from workloads.plan import Plan
 from workloads.wizard.sections.base import (
@@ -51,7 +52,7 @@ def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
     if role == "worker" and (setup := reviewed_spec(plan).setup):
         yield "Setup commands", "\n".join(setup), "setup"
     if role == "worker" and (script := reviewed_spec(plan).batch_script):
-        count = len(script.splitlines())
+        count = len(split_lines(script))
         yield "Batch script", f"{count} lines, in place of the command", "batchScript"
 
 
