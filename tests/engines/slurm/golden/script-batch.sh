@@ -2,6 +2,9 @@
 #SBATCH --job-name=ddp-test1
 #SBATCH --partition=gpu
 #SBATCH --time=9:00:00
+
+### One process for each GPU
+### Change these values
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=2
 #SBATCH --gres=gpu:2
@@ -9,6 +12,7 @@
 #SBATCH --mem=1G
 #SBATCH --chdir=/shared/cifar10_example
 #SBATCH --output=slurm_monitoring/%x-%j.out
+
 #SBATCH --job-name=ty-00000000000040008000000000000001-1
 #SBATCH --comment=team-a/mnist
 #SBATCH --account=vision
