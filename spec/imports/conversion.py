@@ -20,7 +20,7 @@ from spec.imports.shell import (
     is_shell_script,
     read_statements,
 )
-from spec.imports.steps import Step, read_step
+from spec.imports.steps import SrunStep, read_step
 from spec.imports.traps import SET_BY_TRAINYARD, assigned_values
 
 RUNS_AS_IT_IS = "the script runs as it is on this machine and on Slurm"
@@ -44,7 +44,7 @@ REFERENCE = re.compile(r"\$[($]")
 
 
 @dataclass
-class Program:
+class ConvertedProgram:
     """What the workload runs, and the notes about the lines that it comes from."""
 
     command: str = ""
@@ -59,9 +59,9 @@ class Program:
         self.notes.append(Note(line, f"{what}; {RUNS_AS_IT_IS}", blocks=True))
 
 
-def take_program(text: str, allocation: JobAllocation) -> Program:
+def take_program(text: str, allocation: JobAllocation) -> ConvertedProgram:
     """Return what a workload runs in place of the script."""
-    program = Program()
+    program = ConvertedProgram()
     if not is_shell_script(text):
         program.refuse(1, "Only a script for a shell can become a workload")
         return program
@@ -87,7 +87,7 @@ def take_program(text: str, allocation: JobAllocation) -> Program:
 
 
 def _take_step(
-    program: Program, statement: Statement, step: Step, allocation: JobAllocation
+    program: ConvertedProgram, statement: Statement, step: SrunStep, allocation: JobAllocation
 ) -> None:
     """Take the command of srun, if a shell does nothing but start it."""
     line = statement.line
@@ -124,7 +124,7 @@ def _shell_around(statement: Statement) -> str:
     return ""
 
 
-def _shell_inside(step: Step) -> str:
+def _shell_inside(step: SrunStep) -> str:
     """Return what a shell would replace in the words of srun; empty if nothing."""
     if not step.program:
         return "This srun names no program"
@@ -134,7 +134,7 @@ def _shell_inside(step: Step) -> str:
     return ""
 
 
-def _lost_options(step: Step, allocation: JobAllocation) -> Iterator[str]:
+def _lost_options(step: SrunStep, allocation: JobAllocation) -> Iterator[str]:
     """Yield the options of srun that a workload does not have."""
     per_node = set(allocation.tasks_per_node)
     equal = {
@@ -155,7 +155,7 @@ def _lost_options(step: Step, allocation: JobAllocation) -> Iterator[str]:
         yield f"{option} of this srun is not understood"
 
 
-def _take_setup(program: Program, statement: Statement) -> None:
+def _take_setup(program: ConvertedProgram, statement: Statement) -> None:
     """Take a line before srun into the setup, or leave it out if Trainyard does the same."""
     if problem := _setup_problem(statement):
         program.refuse(statement.line, problem)
@@ -219,7 +219,7 @@ def _reason_to_drop(statement: Statement) -> str:
     return "Trainyard sets these variables itself, so this line is left out."
 
 
-def _leave_out(program: Program, statement: Statement) -> None:
+def _leave_out(program: ConvertedProgram, statement: Statement) -> None:
     """Leave out a line after srun that only prints or waits."""
     if statement.is_simple and statement.commands[0].name in WITHOUT_RESULT:
         program.notes.append(Note(statement.line, "What follows srun is left out."))

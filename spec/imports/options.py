@@ -79,10 +79,10 @@ class OptionTable:
     def read(self, words: Sequence[str]) -> Iterator[Found]:
         """Yield what ``getopt_long`` finds in the words. All words after ``--`` belong to no
         option."""
-        return _Reader(self, words).read()
+        return _OptionReader(self, words).read()
 
 
-class _Reader:
+class _OptionReader:
     def __init__(self, table: OptionTable, words: Sequence[str]) -> None:
         self.table = table
         self.words = words

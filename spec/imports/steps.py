@@ -8,7 +8,7 @@ from spec.imports.shell import Command, Word
 
 
 @dataclass(frozen=True)
-class Step:
+class SrunStep:
     """A step. ``unread`` are options that are unknown or wrong."""
 
     line: int
@@ -17,7 +17,7 @@ class Step:
     unread: tuple[str, ...]
 
 
-def read_step(command: Command) -> Step | None:
+def read_step(command: Command) -> SrunStep | None:
     """Return the step that a command starts; ``None`` if the command is not srun."""
     if command.name.rpartition("/")[2] != "srun":
         return None
@@ -33,4 +33,4 @@ def read_step(command: Command) -> Step | None:
             options[found.name] = found.text
         else:
             unread.append(found.text)
-    return Step(command.line, options, tuple(words[start:]), tuple(unread))
+    return SrunStep(command.line, options, tuple(words[start:]), tuple(unread))
