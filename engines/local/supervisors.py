@@ -113,6 +113,6 @@ def _give_up(folder: Folder, plan: GangPlan) -> None:
         record = Record.read(folder)
         if record is None or record.run != plan.run:
             record = Record.from_plan(plan)
-        log_lines = folder.supervisor_log.read_text(errors="replace").strip().splitlines()
+        log_lines = folder.supervisor_log.read_text(errors="replace").strip().split("\n")
         message = "Its supervisor died repeatedly"
         record.move(folder, Phase.FAILED, Reason.LOST, ": ".join([message, *log_lines[-1:]]))

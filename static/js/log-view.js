@@ -68,7 +68,17 @@ export class LogView {
     const holder = document.createElement("template");
     holder.innerHTML = text;
     showTimes(holder.content);
-    return holder.content.querySelector(".log-window");
+    const window = holder.content.querySelector(".log-window");
+    window.live = holder.content.querySelector(".log-live");
+    return window;
+  }
+
+  // Lines that are not finished, such as progress bars, at the end: their newest state in place of the one before.
+  redraw(live) {
+    const before = this.view.querySelector(".log-live");
+    if (before && live) before.replaceWith(live);
+    else if (live) this.view.append(live);
+    else before?.remove();
   }
 
   async forward() {
@@ -81,11 +91,12 @@ export class LogView {
       this.end = next.dataset.end;
       this.cut = "more" in next.dataset;
       if (next.childElementCount) {
-        this.view.append(next);
+        this.view.insertBefore(next, this.view.querySelector(".log-live"));
         this.trim(true);
-        this.note();
-        if (this.following) this.toBottom();
       }
+      this.redraw(next.live);
+      this.note();
+      if (this.following) this.toBottom();
     } catch { /* the server is away; the next change asks again */ } finally {
       this.busy = false;
     }
@@ -128,7 +139,7 @@ export class LogView {
     const window = await this.window(where).catch(() => null); // the page says that the server is away
     if (!window) return false;
     this.place += 1;
-    this.view.replaceChildren(window);
+    this.view.replaceChildren(window, ...(window.live ? [window.live] : []));
     this.hold(window);
     return true;
   }

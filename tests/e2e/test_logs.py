@@ -1,6 +1,7 @@
 """The Logs tab: the search, and ways to a place in a log that is larger than a page."""
 
 import re
+import shlex
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -199,3 +200,35 @@ def test_ranges_of_many_ranks(admin_page: Page, rest: Rest) -> None:
     menu.get_by_role("button", name="Show").click()
     expect(lines).to_have_count(2)
     expect(lines.last).to_contain_text("worker-4")
+
+
+BAR = """
+import sys, time
+for share in range(1, 4000):
+    sys.stderr.write(f"\\rtraining: {share:4}/4000 {'█' * 60}")
+    sys.stderr.flush()
+    if share == 1000:
+        print("\\nfirst epoch")
+    time.sleep(0.002 if share < 1500 else 0.05)
+"""
+
+
+def test_a_progress_bar_is_redrawn_in_place(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("has-a-bar", workers=1, command=f"python -c {shlex.quote(BAR)}")
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/logs/?ranks=0")
+    live = page.locator(".log-live .log-line")
+    lines = page.locator(".log-view .log-line")
+    expect(live).to_contain_text("training:", timeout=SOON)
+    expect(page.get_by_text("first epoch")).to_be_visible(timeout=SOON)
+    expect(live).to_contain_text("/4000", timeout=SOON)
+    before = live.inner_text()
+    wait_for(lambda: live.inner_text() != before)
+    expect(lines).to_have_count(3)
+    expect(lines.first).to_contain_text("training: 1000/4000")
+    assert "\ufffd" not in page.locator(".log-view").inner_text()
+    rest.act(workload, "suspend")
+    rest.wait(workload, "Stopped")
+    expect(live).to_have_count(0, timeout=SOON)
+    expect(lines).to_have_count(3)

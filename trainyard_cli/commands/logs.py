@@ -1,6 +1,7 @@
 """Prints the logs of ranks, merged, each rank in its color."""
 
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from trainyard_cli.show import Item, is_colored
 
 RANK_COLORS = (36, 33, 32, 35, 34, 31, 96, 93)
 RANKS = re.compile(r"\d{1,4}(,\d{1,4})*")
+ERASE = "\r\033[K"  # the row of the terminal
 POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
 
 
@@ -28,6 +30,35 @@ class LineFilter:
 
     pattern: re.Pattern[str] | None = None
     limit: int | None = None
+
+
+class TerminalRow:
+    """The row of the terminal where the cursor is, which may show an unfinished line."""
+
+    def __init__(self) -> None:
+        self.has_state = False
+        self.is_terminal = sys.stdout.isatty()
+
+    def show_state(self, text: str) -> None:
+        """Show the state of an unfinished line, in place of an earlier one."""
+        if self.is_terminal:
+            columns = shutil.get_terminal_size().columns
+            print(f"{ERASE}{text[: columns - 1]}", end="", flush=True)
+        else:
+            print(text, end="\r", flush=True)
+        self.has_state = True
+
+    def show_line(self, text: str) -> None:
+        """Print a line, in place of the state of an unfinished one."""
+        erase = ERASE if self.has_state and self.is_terminal else ""
+        print(f"{erase}{text}", flush=True)
+        self.has_state = False
+
+    def leave(self) -> None:
+        """Leave what an unfinished line shows on a row of its own."""
+        if self.has_state:
+            print(flush=True)
+            self.has_state = False
 
 
 def logs(
@@ -86,6 +117,8 @@ def print_logs(
     if not query.get("follow") and query["rank"].isdigit() and query.get("tail") is None:
         # Without a time, the log of one rank is sent as its bytes are; with one, line by line.
         query["since"] = query.get("since") or "1970-01-01T00:00:00Z"
+    if query.get("follow"):
+        query["live"] = "true"
     with invocation.client.stream(f"/workloads/{workload['id']}/logs", **query) as lines:
         named = not query["rank"].isdigit()
         timed = bool(query.get("timestamps"))
@@ -97,23 +130,36 @@ def print_logs(
 
 def print_lines(lines: Iterable[str], line_filter: LineFilter, *, named: bool, timed: bool) -> None:
     """Print lines of a log: ``named`` ones begin with a rank, and ``timed`` ones with a time in
-    front of it."""
+    front of it.
+
+    A state of a line that is not finished ends with a carriage return. The next line or state takes
+    its place.
+    """
     colors: dict[str, int] = {}
     printed = 0
     colored = is_colored(sys.stdout)
+    row = TerminalRow()
     for line in lines:
-        moment, text = line.split(" ", 1) if timed else ("", line)
+        is_state = line.endswith("\r")
+        moment, text = line.removesuffix("\r").split(" ", 1) if timed else ("", line)
+        text = text.removesuffix("\r")
         rank, text = text.split(" ", 1) if named else ("", text)
         if line_filter.pattern and not line_filter.pattern.search(text):
             continue
-        printed += len(text.encode()) + 1
-        if line_filter.limit is not None and printed > line_filter.limit:
-            return
+        size = len(text.encode()) + 1
+        if line_filter.limit is not None and printed + size > line_filter.limit:
+            break
+        plain_head = " ".join(filter(None, (moment, rank)))
+        if is_state:
+            row.show_state(f"{plain_head} {text}" if plain_head else text)
+            continue
+        printed += size
         if colored and rank:
             color = colors.setdefault(rank, RANK_COLORS[len(colors) % len(RANK_COLORS)])
             rank = f"\033[{color}m{rank}\033[0m"
         head = " ".join(filter(None, (moment, rank)))
-        print(f"{head} {text}" if head else text, flush=True)
+        row.show_line(f"{head} {text}" if head else text)
+    row.leave()
 
 
 def _check_rank(text: str) -> None:

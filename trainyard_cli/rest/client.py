@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ PATIENCE_SECONDS = 60.0
 EARLY_SECONDS = 120.0  # a token is renewed so long before its end
 PAGE_SIZE = 500
 ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # number of an error, which its words explain
+AFTER_BREAK = re.compile(r"(?<=[\n\r])")
 KEY_ENDED = "The access key of this machine has ended, or was deleted."
 
 
@@ -72,7 +73,7 @@ class RestClient:
         silence: float | None = None,
         **query: Any,
     ) -> Iterator[Iterator[str]]:
-        """Open an answer that arrives bit by bit, and yield its lines.
+        """Open an answer that arrives bit by bit, and yield its lines; see ``split_lines``.
 
         The connection counts as lost after ``silence`` seconds without a byte; without ``silence``
         it never does. Raises ``CliError`` as ``send`` does.
@@ -87,7 +88,7 @@ class RestClient:
                 if answer.is_error:
                     answer.read()
                     raise refusal(answer)
-                yield answer.iter_lines()
+                yield split_lines(answer.iter_text())
             finally:
                 answer.close()
 
@@ -156,6 +157,25 @@ class RestClient:
             f"{method} {answer.url.path} {answer.status_code} {spent:.0f} ms", LogLevel.DEBUG
         )
         return answer
+
+
+def split_lines(chunks: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a text that arrives in chunks, without their line feeds.
+
+    A state of a line that is not finished ends with a carriage return, which is kept. Nothing else
+    ends a line: form feeds, U+2028 and the like, at which ``str.splitlines`` and httpx cut, are
+    part of what a program printed.
+    """
+    pieces: list[str] = []
+    for chunk in chunks:
+        *ended, rest = AFTER_BREAK.split(chunk)
+        for piece in ended:
+            yield "".join([*pieces, piece]).removesuffix("\n")
+            pieces.clear()
+        pieces.append(rest)
+    last = "".join(pieces)
+    if last:
+        yield last
 
 
 @contextmanager

@@ -14,11 +14,19 @@ from core.text import in_utc
 from core.web.query import exact_text, format_ranges, parse_number, parse_ranges
 from workloads.logs.places import missing_reason
 from workloads.logs.reading import merge
-from workloads.logs.reading.lines import Line, line_start, read_backward, read_forward
+from workloads.logs.reading.lines import (
+    Line,
+    is_overwritten,
+    line_start,
+    read_backward,
+    read_forward,
+    unfinished_line,
+    whole_characters,
+)
 from workloads.logs.reading.positions import cursor_at_line, cursor_at_time
 from workloads.logs.search import Hits
-from workloads.logs.store import Stream, first_offset, latest_streams, size, streams
-from workloads.logs.text import mark_pattern, render_markup
+from workloads.logs.store import Index, Stream, first_offset, latest_streams, size, streams
+from workloads.logs.text import mark_pattern, plain_text, render_markup
 from workloads.models import Workload
 
 COLOURS = 8
@@ -42,6 +50,7 @@ class ShownLine:
     name: str
     colour: int
     line: Line
+    at: datetime  # when its last state was printed
     text: SafeString
 
     @property
@@ -221,18 +230,42 @@ class Choice:
         return cursor_at_time(self.streams, moment) if moment else None
 
     def shown_lines(self, lines: list[Line]) -> list[ShownLine]:
-        """Return the lines as the page shows them."""
-        mark = mark_pattern(self.text)
+        """Return the lines as the page shows them.
+
+        Earlier parts of a long progress bar are left out, unless they may be hits of the search.
+        """
+        streams_by_rank = {stream.rank: stream for stream in self.streams}
         return [
-            ShownLine(
-                line.rank,
-                self.names.get(line.rank, ""),
-                line.rank % COLOURS,
-                line,
-                render_markup(line.data, mark),
-            )
+            self._shown_line(streams_by_rank[line.rank], line)
             for line in lines
+            if self.text
+            or not is_overwritten(streams_by_rank[line.rank], line, unfinished=self.is_over)
         ]
+
+    def unfinished_lines(self) -> list[ShownLine]:
+        """Return the ranks' last lines that have no line break yet, such as progress bars."""
+        if self.is_over or self.only_matches:
+            return []
+        shown = []
+        for stream in self.streams:
+            line = unfinished_line(stream)
+            if line and plain_text(line.data).strip():
+                shown.append(self._shown_line(stream, line))
+        return shown
+
+    def _shown_line(self, stream: Stream, line: Line) -> ShownLine:
+        at = line.at
+        if b"\r" in line.data.rstrip(b"\r\n"):
+            with Index(stream) as index:
+                at = index.time_at(line.end - 1)
+        return ShownLine(
+            line.rank,
+            self.names.get(line.rank, ""),
+            line.rank % COLOURS,
+            line,
+            at,
+            render_markup(whole_characters(stream, line), mark_pattern(self.text)),
+        )
 
 
 def _chosen_ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int], list[str]]:

@@ -16,10 +16,9 @@ from workloads.http import find_with_deleted
 from workloads.logs.choice import SEARCH_SECONDS, Choice, line_address
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import Line
-from workloads.logs.store import Stream, first_offset, read_output, size
+from workloads.logs.store import Stream
 from workloads.logs.text import plain_text
 
-CHUNK_BYTES = 256 * 1024
 LINES_AT_ONCE = 2000
 
 
@@ -31,12 +30,14 @@ def log_lines(request: Request, pk: UUID) -> HttpResponse:
     choice = Choice.of(find_with_deleted(request, pk), request.GET)
     where = {name: request.GET.get(name, "") for name in ("before", "after", "time")}
     window = choice.window(**where)
+    is_at_end = not (where["before"] or window.later or (where["after"] and window.more))
     context = {
         "lines": choice.shown_lines(window.lines),
         "start": merge.encode_cursor(window.start),
         "end": merge.encode_cursor(window.end),
         "window": window,
         "aim": line_address(window.aim) if window.aim else "",
+        "unfinished": choice.unfinished_lines() if is_at_end else [],
     }
     return render(request, "workloads/detail/_lines.html", context)
 
@@ -64,7 +65,10 @@ def log_search(request: Request, pk: UUID) -> JsonResponse:
 
 
 async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHttpResponse:
-    """Download one rank's output as printed, or all ranks' lines merged, with time and rank."""
+    """Download one rank's output, or all ranks' lines merged, with time and rank.
+
+    Each line is there once: of a progress bar, which overwrites itself, what it showed at last.
+    """
     request.user = await request.auser()  # type: ignore[assignment]  # looked at just below
     if not request.user.is_authenticated:
         return redirect(f"{reverse('account_login')}?next={request.path}")
@@ -72,12 +76,7 @@ async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHt
     if choice.only_rank is not None:
         stream = choice.streams[0]
         name = choice.names[choice.only_rank]
-        start = await sync_to_async(first_offset)(stream)
-        end = await sync_to_async(size)(stream)
-        response = StreamingHttpResponse(
-            _stream_bytes(stream, start, end), content_type="text/plain"
-        )
-        response["Content-Length"] = str(end - start)
+        response = StreamingHttpResponse(_stream_bytes(stream), content_type="text/plain")
     else:
         name = "all"
         response = StreamingHttpResponse(_stream_lines(choice), content_type="text/plain")
@@ -93,18 +92,18 @@ def _choice_with_ranks(request: Request, pk: UUID) -> Choice:
     return choice
 
 
-async def _stream_bytes(stream: Stream, offset: int, end: int) -> AsyncIterator[bytes]:
-    """The bytes that existed when the download started."""
-    while offset < end:
-        data = await sync_to_async(read_output)(stream, offset, min(CHUNK_BYTES, end - offset))
-        if not data:
-            return  # the workload was deleted meanwhile
+async def _stream_bytes(stream: Stream) -> AsyncIterator[bytes]:
+    lines = merge.merge_whole_lines([stream])
+    while data := await sync_to_async(_join_lines)(lines):
         yield data
-        offset += len(data)
+
+
+def _join_lines(lines: Iterator[Line]) -> bytes:
+    return b"".join(line.data for line in islice(lines, LINES_AT_ONCE))
 
 
 async def _stream_lines(choice: Choice) -> AsyncIterator[str]:
-    lines = merge.merge_all_lines(choice.streams)
+    lines = merge.merge_whole_lines(choice.streams)
     while text := await sync_to_async(_format_lines)(lines, choice.names):
         yield text
 

@@ -87,7 +87,7 @@ def start_failure(ended: Manifest) -> str:
 def last_line(ended: Manifest) -> str:
     """The last line of a container's termination message, or the line in which ssh gives its
     reason, with an explanation."""
-    lines = [line.strip() for line in str(ended.get("message") or "").splitlines()]
+    lines = [line.strip() for line in str(ended.get("message") or "").split("\n")]
     lines = [line for line in lines if line and line not in GIT_ADVICE]
     for why, meaning in SSH_FAILURES.items() if ended["name"].startswith(FETCHER) else ():
         if telling := next((line for line in lines if why in line), ""):

@@ -145,7 +145,7 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
         end = exit.describe_rank_end(code) if code >= 0 else f"exited with code {128 - code}"
         return Reason.RANK_FAILED, f"The batch script {end}."
     end = exit.describe_job_end(job.exit) if job else ""
-    lines = [line for line in facts.batch_log.splitlines() if line.strip()]
+    lines = [line for line in facts.batch_log.split("\n") if line.strip()]
     last = next((line for line in lines if "error" in line), lines[-1] if lines else "")
     words = "; ".join(part for part in (end, last.strip()) if part)
     return (

@@ -14,6 +14,7 @@ from tests.factories import WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
 from trainyard_cli.commands import logs, waiting
 from trainyard_cli.errors import CliError, ExitCode
+from trainyard_cli.rest.client import split_lines
 from workloads.models import Workload
 
 
@@ -89,6 +90,28 @@ def test_no_more_is_printed_than_so_many_bytes(
         ["one", "two", "three"], logs.LineFilter(limit=limit), named=False, timed=False
     )
     assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 1000])
+def test_lines_end_at_line_feeds_alone(chunk: int) -> None:
+    text = "a\u2028b\u0085c\fd\x1ce\n\n 1%\r 2%\r 3%\nend"
+    chunks = [text[start : start + chunk] for start in range(0, len(text), chunk)]
+    lines = ["a\u2028b\u0085c\fd\x1ce", "", " 1%\r", " 2%\r", " 3%", "end"]
+    assert list(split_lines(chunks)) == lines
+
+
+def test_states_of_a_line_take_each_others_place_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["1 one", "1  50%|█████\r", "1 100%|██████████\r", "1 two"]
+    logs.print_lines(lines, logs.LineFilter(), named=True, timed=False)
+    assert capsys.readouterr().out == "1 one\n1  50%|█████\r1 100%|██████████\r1 two\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "8")
+    monkeypatch.setenv("NO_COLOR", "1")
+    logs.print_lines(lines[1:3], logs.LineFilter(), named=True, timed=False)
+    erase = "\r\033[K"
+    assert capsys.readouterr().out == f"{erase}1  50%|{erase}1 100%|\n"
 
 
 def test_each_rank_has_a_color_of_its_own_on_a_terminal(

@@ -10,6 +10,7 @@ from pytest_django import Settings
 from engines.fake import FakeEngine
 from tests.disks import needs_holes
 from tests.factories import WorkloadFactory
+from tests.workloads.logs.parts import merged_parts
 from workloads import logs
 from workloads.logs import limit, store
 from workloads.logs.reading import merge
@@ -63,7 +64,7 @@ def test_a_cut_stream_reads_the_same_from_everywhere(stream: logs.Stream) -> Non
     logs.cut_head(stream, logs.size(stream) // 2)
     ahead = list(read_forward(stream, 0, unfinished=True))
     assert list(read_backward(stream, last_line_end(stream, unfinished=True)))[::-1] == ahead
-    assert list(merge.merge_all_lines([stream])) == ahead
+    assert list(merged_parts([stream])) == ahead
     window = merge.window_before([stream], {0: ahead[3].offset})
     assert (window.lines, window.more) == (ahead[:3], False)
     assert merge.window_before([stream], {0: 10}).lines == []

@@ -3,7 +3,7 @@ output as it is printed."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 from uuid import UUID
@@ -24,6 +24,7 @@ from workloads import logs
 from workloads.api.lookup import WithDeleted, find_with_deleted
 from workloads.history import events
 from workloads.logs.follow import MergedOutput
+from workloads.logs.reading.lines import Line
 from workloads.models import Workload
 
 router = Router(tags=["Workloads"])
@@ -78,6 +79,12 @@ class LogQuery(WithDeleted):
     )
     follow: bool = Field(
         default=False, description="true: new lines are added until the workload ends"
+    )
+
+    live: bool = Field(
+        default=False,
+        description="true, with follow: a rank's last line is also sent before it is finished, "
+        "each time it changes, with a carriage return for a line break",
     )
 
     @property
@@ -138,10 +145,11 @@ class LogReading:
     follower: MergedOutput
     query: LogQuery
     token: str
+    sent_states: dict[logs.Stream, str] = field(default_factory=dict)
 
     async def available_text(self) -> AsyncIterator[str]:
         """Yield the text that is available now."""
-        while text := await sync_to_async(self._next)():
+        while text := await sync_to_async(self._next)(last=True):
             yield text
 
     async def followed_text(self) -> AsyncIterator[str]:
@@ -158,16 +166,32 @@ class LogReading:
                     if not await sync_to_async(self._is_allowed)():
                         return
                 over = await sync_to_async(self._is_over)()
-                while text := await sync_to_async(self._next)():
+                while text := await sync_to_async(self._next)(last=over):
                     yield text
                 if over:
                     return
+                if text := self._changed_states():
+                    yield text
 
-    def _next(self) -> str:
+    def _next(self, *, last: bool) -> str:
+        lines = self.follower.lines(self.workload, last=last)
+        if lines:
+            self.sent_states.clear()  # the lines take the place of the states on a terminal
+        return "".join(f"{self._text(line)}\n" for line in lines)
+
+    def _changed_states(self) -> str:
+        """Return the last lines that are not finished and have changed, each with a carriage
+        return, so that the next one takes its place on a terminal."""
+        if not self.query.live:
+            return ""
+        states = {stream: self._text(it) for stream, it in self.follower.unfinished.items()}
+        changed = [text for stream, text in states.items() if self.sent_states.get(stream) != text]
+        self.sent_states = states
+        return "".join(f"{text}\r" for text in changed)
+
+    def _text(self, line: Line) -> str:
         named = not self.query.rank.isdigit()
-        lines = self.follower.lines(self.workload)
-        timed = self.query.timestamps
-        return "".join(self.follower.text(line, named=named, timed=timed) for line in lines)
+        return self.follower.text(line, named=named, timed=self.query.timestamps)
 
     def _is_over(self) -> bool:
         """Whether the output is complete. Checked before the last lines are read, so that none is

@@ -3,10 +3,13 @@
 A log without line breaks must not fill the memory, so long lines are returned in parts. They are
 cut at each multiple of ``GRID`` without a line break in the ``GRID`` bytes before it: so every
 reader, from any position and in either direction, gets the same parts.
+
+A text such as a download has each line once, however long it is, and of a progress bar only what it
+shows at last: these are whole lines.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -15,6 +18,7 @@ from workloads.logs.store import Index, Stream, first_offset, read_output, size
 BLOCK = 64 * 1024
 GRID = 8 * 1024
 LONGEST = 2 * GRID
+LONGEST_WHOLE = 32 * 1024 * 1024  # bytes of a whole line; a longer one is cut
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,119 @@ def read_backward(stream: Stream, end: int) -> Iterator[Line]:
     with Index(stream) as index:
         for offset, data in _parts_backward(stream, end):
             yield Line(stream.rank, index.time_at(offset), offset, offset + len(data), data)
+
+
+def read_whole(stream: Stream, start: int) -> Iterator[Line]:
+    """Yield whole lines from ``start``, with the time of their end. The last one may lack its line
+    break.
+
+    The ``data`` of a line is its last state. Its first byte is ``len(data)`` before its end.
+    """
+    begin = start
+    end = start
+    state = bytearray()
+    with Index(stream) as index:
+        for offset, part in _parts_forward(stream, start, unfinished=True):
+            end = offset + len(part)
+            state += part
+            if b"\r" in part:
+                state = bytearray(last_state(bytes(state)))
+            if part.endswith(b"\n") or len(state) >= LONGEST_WHOLE:
+                yield Line(
+                    stream.rank, index.time_at(end - 1), begin, end, last_state(bytes(state))
+                )
+                begin = end
+                state.clear()
+        if state:
+            yield Line(stream.rank, index.time_at(end - 1), begin, end, last_state(bytes(state)))
+
+
+def read_whole_backward(stream: Stream, end: int) -> Iterator[Line]:
+    """Yield the whole lines that end at or before ``end``, last one first, without their data."""
+    later: Line | None = None
+    with Index(stream) as index:
+        for part in read_backward(stream, end):
+            if later and not part.data.endswith(b"\n"):
+                later = replace(later, offset=part.offset)
+                continue
+            if later:
+                yield later
+            later = replace(part, at=index.time_at(part.end - 1), data=b"")
+        if later:
+            yield later
+
+
+def whole_line_start(stream: Stream, offset: int) -> int:
+    """Return the start of the whole line that contains the byte at ``offset``."""
+    top = first_offset(stream)
+    end = offset
+    while end > top:
+        base = max(end - BLOCK, top)
+        line_break = read_output(stream, base, end - base).rfind(b"\n")
+        if line_break >= 0:
+            return base + line_break + 1
+        end = base
+    return min(top, offset)
+
+
+def last_state(line: bytes) -> bytes:
+    """Return what a terminal shows of a line at last: what follows the last carriage return, unless
+    nothing does."""
+    return line[line.rstrip(b"\r\n").rfind(b"\r") + 1 :]
+
+
+def unfinished_line(stream: Stream) -> Line | None:
+    """Return the last state of the last line if it has no line break yet, such as a progress bar.
+
+    Of a line without states it is what follows the parts that are complete.
+    """
+    end = size(stream)
+    base = max(end - LONGEST, first_offset(stream))
+    block = read_output(stream, base, end - base)
+    line = block[block.rfind(b"\n") + 1 :]
+    if not line:
+        return None
+    state = last_state(line)
+    if state == line:
+        state = line[-(end - line_start(stream, end - 1)) :]
+    with Index(stream) as index:
+        return Line(stream.rank, index.time_at(end - 1), end - len(state), end, state)
+
+
+def is_overwritten(stream: Stream, part: Line, *, unfinished: bool) -> bool:
+    """Whether a part of a long line is an earlier state of it, which a progress bar overwrites.
+
+    If the line may go on, which is not ``unfinished``, it is no part but what
+    :func:`unfinished_line` returns.
+    """
+    if part.data.endswith(b"\n"):
+        return False
+    following = read_output(stream, part.end, LONGEST)
+    rest, line_break, _ = following.partition(b"\n")
+    body = rest.rstrip(b"\r")
+    if b"\r" in body or (body and part.data.endswith(b"\r")):
+        return True
+    goes_on = not unfinished and not line_break and len(following) < LONGEST
+    return goes_on and b"\r" in part.data
+
+
+def whole_characters(stream: Stream, part: Line) -> bytes:
+    """Return the data of a part without half a character at its ends: one that a cut divides
+    belongs to the part where it begins."""
+    data = part.data
+    if part.offset % GRID == 0 and part.offset:
+        skipped = next((n for n in range(3) if not _continues_character(data[n : n + 1])), 3)
+        data = data[skipped:]
+    if part.end % GRID == 0 and not data.endswith(b"\n"):
+        following = read_output(stream, part.end, 3)
+        added = next((n for n in range(3) if not _continues_character(following[n : n + 1])), 3)
+        data += following[:added]
+    return data
+
+
+def _continues_character(byte: bytes) -> bool:
+    """Whether a byte is not the first of a character in UTF-8."""
+    return bool(byte) and byte[0] & 0b1100_0000 == 0b1000_0000
 
 
 def last_line_end(stream: Stream, *, unfinished: bool) -> int:

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 
-from workloads.logs.reading.lines import Line, last_line_end, read_backward, read_forward
-from workloads.logs.store import Stream, size
+from workloads.logs.reading.lines import (
+    Line,
+    last_line_end,
+    read_backward,
+    read_forward,
+    read_whole,
+)
+from workloads.logs.store import Stream, first_offset, size
 
 WINDOW = 1000  # lines
 WINDOW_BYTES = 8 * 1024 * 1024
@@ -94,9 +100,9 @@ def window_around(
     return Window(lines, previous.start, following.end, previous.more, following.more, aim)
 
 
-def merge_all_lines(streams: Iterable[Stream]) -> Iterator[Line]:
-    """Return all lines, oldest first, for a download."""
-    return merge(*(read_forward(stream, 0, unfinished=True) for stream in streams), key=_order)
+def merge_whole_lines(streams: Iterable[Stream]) -> Iterator[Line]:
+    """Return all lines, whole, oldest first, for a download."""
+    return merge(*(read_whole(stream, first_offset(stream)) for stream in streams), key=_order)
 
 
 def _order(line: Line) -> tuple[float, int]:

@@ -200,6 +200,41 @@ def test_a_followed_log_tells_what_comes_and_ends_with_the_workload(
     assert parts == ["worker-0 three\n", "master-0 four\n", "master-0 part\n"]
 
 
+def test_an_unfinished_line_is_told_in_its_last_state(researcher: User, three: Workload) -> None:
+    printed(three, 4, 0, "\rtraining: 1/200\rtraining: 2/200")
+    assert lines(researcher, three, "rank=all")[-1] == "master-0 training: 2/200"
+    assert lines(researcher, three, "rank=0&tail=1") == ["training: 2/200"]
+
+
+def test_a_long_line_is_one_line_of_the_answer(researcher: User, running: Workload) -> None:
+    printed(running, 0, 0, f"{'x' * 3_000_000}\nafter\u2028\u0085\n")
+
+    async def read() -> list[str]:
+        answer = await ask(researcher, running, "rank=0&tail=9")
+        return b"".join([part async for part in answer]).decode().split("\n")
+
+    assert async_to_sync(read)() == ["x" * 3_000_000, "after\u2028\u0085", ""]
+    assert lines(researcher, running, "rank=0&tail=1") == ["after", "", ""]
+
+
+def test_a_live_log_tells_each_state_of_an_unfinished_line(
+    researcher: User, three: Workload
+) -> None:
+    async def read() -> list[str]:
+        answer = await ask(researcher, three, "rank=all&follow=true&live=true&tail=1")
+        parts: AsyncIterator[bytes] = aiter(answer)
+        got = [await anext(parts)]
+        for text in ("\r 1%", "\r 2%\r 3%", "\r 4%\ndone\n"):
+            await sync_to_async(printed)(three, 3, 0, text)
+            await sync_to_async(events.announce_output)(three)
+            got.append(await anext(parts))
+        return [part.decode() for part in got]
+
+    told = async_to_sync(in_time(read))()
+    assert told[0] == "worker-0 three\n"
+    assert told[1:] == ["master-0  1%\r", "master-0  3%\r", "master-0  4%\nmaster-0 done\n"]
+
+
 def test_a_followed_log_goes_on_with_the_next_attempt(researcher: User, three: Workload) -> None:
     def again() -> None:
         printed(three, 9, 1, "again\n", attempt=1)

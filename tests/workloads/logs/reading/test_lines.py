@@ -1,5 +1,6 @@
 """Lines of a stream are the same from every position."""
 
+import re
 import uuid
 from pathlib import Path
 
@@ -51,3 +52,75 @@ def test_lines_are_the_same_forward_backward_and_from_any_offset(
     assert list(lines.read_forward(stream, 0, unfinished=False)) == [
         line for line in told if line.end <= end
     ]
+
+
+@hypothesis_settings(
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    pieces=st.lists(st.sampled_from([b"a", b"\r", b"\n", b"x" * 9, b"\r" + b"y" * 20]), max_size=30)
+)
+def test_whole_lines_are_the_last_states_of_what_was_printed(pieces: list[bytes]) -> None:
+    stream = logs.Stream(uuid.uuid4(), 1, 0, 0)
+    printed = b"".join(pieces)
+    logs.append(stream, printed)
+    whole = list(lines.read_whole(stream, 0))
+    physical = re.findall(rb"[^\n]*\n|[^\n]+$", printed)
+    assert [line.data for line in whole] == [lines.last_state(one) for one in physical]
+    assert [line.end - line.offset for line in whole] == [len(one) for one in physical]
+    back = list(lines.read_whole_backward(stream, len(printed)))
+    places = [(line.offset, line.end, line.at) for line in back]
+    assert places[::-1] == [(line.offset, line.end, line.at) for line in whole]
+    for line in whole:
+        assert lines.whole_line_start(stream, line.end - 1) == line.offset
+
+
+@pytest.mark.parametrize("letter", ["é", "█", "🚂"])
+@pytest.mark.parametrize("ahead", range(4))
+def test_no_part_shows_half_a_character(letter: str, ahead: int) -> None:
+    stream = logs.Stream(uuid.uuid4(), 1, 0, 0)
+    text = "a" * ahead + letter * 20
+    logs.append(stream, f"{text}\n".encode())
+    parts = list(lines.read_forward(stream, 0, unfinished=True))
+    assert len(parts) > 3
+    shown = [lines.whole_characters(stream, part).decode() for part in parts]
+    assert "".join(shown) == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        (b"", None),
+        (b"one\n", None),
+        (b"one\ntwo", b"two"),
+        (b"one\n 1%\r 2%\r", b" 2%\r"),
+        (b"one\n 1%\r 2%", b" 2%"),
+        (b"0123456789abc", b"c"),
+    ],
+)
+def test_the_last_line_is_shown_before_it_is_finished(printed: bytes, shown: bytes | None) -> None:
+    stream = logs.Stream(uuid.uuid4(), 1, 0, 0)
+    logs.append(stream, printed)
+    line = lines.unfinished_line(stream)
+    assert (line.data if line else None) == shown
+    assert line is None or line.end - line.offset == len(line.data)
+
+
+def test_of_a_long_bar_only_the_part_with_its_last_state_is_shown() -> None:
+    stream = logs.Stream(uuid.uuid4(), 1, 0, 0)
+    states = b"".join(b"\r %d%%" % share for share in range(30))
+    logs.append(stream, states)
+
+    def shown(*, unfinished: bool) -> list[bytes]:
+        parts = lines.read_forward(stream, 0, unfinished=unfinished)
+        return [
+            part.data
+            for part in parts
+            if not lines.is_overwritten(stream, part, unfinished=unfinished)
+        ]
+
+    assert shown(unfinished=False) == [], "its last state is the unfinished line"
+    assert len(shown(unfinished=True)) == 1
+    logs.append(stream, b"\ndone\n")
+    assert b"".join(shown(unfinished=False)) == b" 29%\ndone\n"

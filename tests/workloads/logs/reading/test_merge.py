@@ -12,6 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from tests.workloads.logs.parts import merged_parts
 from workloads import logs
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import LONGEST, Line
@@ -44,7 +45,7 @@ def test_lines_come_by_time_then_by_rank() -> None:
     expected = "0:a 0:c 1:b 1:d 0:e"
     assert told(merge.window_after(streams, {}).lines) == expected
     assert told(merge.last_window(streams).lines) == expected
-    assert told(list(merge.merge_all_lines(streams))) == expected
+    assert told(list(merged_parts(streams))) == expected
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from tests.workloads.logs.parts import merged_parts
 from workloads import logs
 from workloads.logs.reading import merge
 from workloads.logs.reading.positions import cursor_at_line, cursor_at_time
@@ -60,7 +61,7 @@ def test_an_odd_time_leads_to_the_last_lines(workload: Workload, client: Client)
 
 def test_lines_before_and_after_a_position_are_complete(workload: Workload) -> None:
     streams = list(logs.latest_streams(workload.pk, 1, 0).values())
-    everything = [(line.rank, line.offset) for line in merge.merge_all_lines(streams)]
+    everything = [(line.rank, line.offset) for line in merged_parts(streams)]
     for number in (0, 1, 1000, 1001, 3998, 3999):
         rank, offset = everything[number]
         cursor = cursor_at_line(streams, rank, offset)

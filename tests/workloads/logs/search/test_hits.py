@@ -11,8 +11,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from tests.workloads.logs.parts import merged_parts
 from workloads import logs
-from workloads.logs.reading import merge
 from workloads.logs.search import Hit, Hits, segments
 from workloads.logs.text import plain_text
 
@@ -55,7 +55,7 @@ def walked(hits: Hits, go: str = "next") -> Iterator[Hit]:
 
 def expected(streams: list[logs.Stream], text: str) -> list[Place]:
     """By reading every line as a page shows it."""
-    lines = merge.merge_all_lines(streams)
+    lines = merged_parts(streams)
     return [(one.rank, one.offset) for one in lines if text.lower() in plain_text(one.data).lower()]
 
 
