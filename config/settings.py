@@ -240,6 +240,18 @@ LOCAL_IMAGES = {
     "kubeflow/xgboost-dist-iris:*": ["{app}", "xgboost", LOCAL_APPS, TOOLS_DOMAIN],
     "kubeflow/jaxjob-dist-spmd-mnist:*": ["{app}", "jax", LOCAL_APPS, TOOLS_DOMAIN],
     "mpioperator/mpi-pi:*": ["{app}", "mpi4py", LOCAL_APPS, TOOLS_DOMAIN],
+    "gcr.io/run-ai-demo/quickstart-distributed:*": [
+        "{python}",
+        "-m",
+        "trainer.examples",
+        "horovod",
+    ],
+    "runai.jfrog.io/demo/quickstart-distributed:*": [
+        "{python}",
+        "-m",
+        "trainer.examples",
+        "horovod",
+    ],
     "quay.io/jupyter/*:*": ["{app}", "jupyterlab", LOCAL_APPS, TOOLS_DOMAIN],
 }
 DEMO = env_bool("TRAINYARD_DEMO", default=True)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-NAMES = ("tensorflow", "xgboost", "jax", "mpi")
+NAMES = ("tensorflow", "xgboost", "jax", "mpi", "horovod")
 USAGE = f"usage: python -m trainer.examples {{{','.join(NAMES)}}} [flags]"
 
 

@@ -103,7 +103,8 @@ def _program_lacks(replica: Replica, role: str, images: Images, launch: Launch) 
         known_images = ", ".join(images) or "the images listed in LOCAL_IMAGES"
         message = (
             f"{replica.image} has no command on this machine, which runs programs and does not "
-            f"pull images; give the environment a command, or use one of {known_images}"
+            f"pull images; enter a command (--command on the command line), or use one of "
+            f"{known_images}"
         )
         yield Lack(f"{role}.image", message, Reason.IMAGE_UNKNOWN)
         return

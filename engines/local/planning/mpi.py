@@ -25,7 +25,19 @@ SETTINGS = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
 }
+#: Open MPI starts nothing as root unless both are set; images that run as root set them, too.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LOOPBACK = {"OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo"}
+
+
+def worker_names(workers: int) -> list[str]:
+    """Return the names of the workers, which mpirun takes for hosts."""
+    return [f"worker-{index}" for index in range(workers)]
+
+
+def hostfile(workers: int, slots: int) -> str:
+    """Return a file of hosts as mpirun reads it, like the MPI operator's."""
+    return "".join(f"{name} slots={slots}\n" for name in worker_names(workers))
 
 
 def launcher_command(argv: Sequence[str], workers: int, slots: int) -> list[str]:
@@ -40,7 +52,7 @@ def worker_command(name: str) -> list[str]:
 
 def run_launcher(workers: int, slots: int, program: Sequence[str]) -> None:
     """Wait for the workers, and become the program, which is mpirun or starts it."""
-    names = [f"worker-{index}" for index in range(workers)]
+    names = worker_names(workers)
     working_dir = Path.cwd()
     for name in names:
         # The program inherits this connection and never closes it. The worker notices the end of
@@ -50,13 +62,15 @@ def run_launcher(workers: int, slots: int, program: Sequence[str]) -> None:
         connection.detach()
     hosts = _socket_folder() / "hosts"
     agent = _socket_folder() / "agent"
-    hosts.write_text("".join(f"{name} slots={slots}\n" for name in names))
+    hosts.write_text(hostfile(workers, slots))
     shell = shlex.join([sys.executable, __file__, "agent"])
     agent.write_text(f'#!/bin/sh\nexec {shell} "$@"\n')
     agent.chmod(0o700)
     files = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_orte_default_hostfile": str(hosts)}
     os.chdir(working_dir)
     defaults = SETTINGS | LOOPBACK if sys.platform == "linux" else SETTINGS
+    if os.getuid() == 0:
+        defaults = defaults | AS_ROOT
     variables = defaults | os.environ | files
     try:
         os.execvpe(program[0], list(program), variables)  # noqa: S606 -- no shell

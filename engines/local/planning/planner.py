@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from engines.base import EngineRefused, Launch, raise_complaints
 from engines.local.planning import lookup, mpi, refusals
 from engines.local.planning.environment import HOST
 from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.records.volume import FILES, Volume
 from engines.local.system.inherited import base_variables
 from engines.local.volumes import planning
 from engines.nodes import NodeInfo
@@ -16,6 +18,9 @@ from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools
 from spec.values.variable import EnvironmentVariable
 from spec.workload import Pod, Role
+
+HOSTFILE = Path("/etc/mpi/hostfile")
+HOSTFILE_SOURCE = "runs/{run}/volumes/hostfile"
 
 
 def complaints(
@@ -61,7 +66,7 @@ class Planner:
             processes=spec.processes_per_pod or 1,
             setup=list(spec.setup),
             keys=planning.keys(launch),
-            files=planning.files(launch),
+            files=planning.files(launch) | _hostfile_texts(launch),
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:
@@ -96,7 +101,7 @@ class Planner:
             cpu_limit=compute.cpu_core_limit,
             memory_limit=compute.memory_limit_bytes,
             own_home=replica.create_home_dir,
-            volumes=planning.volumes(launch, pod, self.paths),
+            volumes=[*planning.volumes(launch, pod, self.paths), *_hostfile_volumes(launch, pod)],
             tool_ports=_tool_ports(launch, pod),
             secret_names=list(secrets),
             secrets=secrets,
@@ -104,7 +109,7 @@ class Planner:
 
     def _command_line(self, launch: Launch, pod: Pod) -> list[str]:
         spec = launch.spec
-        has_launcher = spec.framework_traits.head is Head.LAUNCHER
+        has_launcher = _has_launcher(launch)
         if has_launcher and pod.role is Role.WORKER:
             return mpi.worker_command(pod.name)
         argv = lookup.find_command(pod.replica, self.images) or []
@@ -130,6 +135,26 @@ class Planner:
             "spec.nodeName": self.node.name,
             "status.podIP": HOST,
         }[variable.pod_field_ref.path]
+
+
+def _has_launcher(launch: Launch) -> bool:
+    return launch.spec.framework_traits.head is Head.LAUNCHER
+
+
+def _hostfile_volumes(launch: Launch, pod: Pod) -> Iterator[Volume]:
+    """Yield the file of hosts, which the launcher of MPI has where the MPI operator puts it."""
+    if _has_launcher(launch) and pod.role is not Role.WORKER:
+        yield Volume(
+            FILES, str(HOSTFILE), HOSTFILE_SOURCE, read_only=True, mode=0o644, file=HOSTFILE.name
+        )
+
+
+def _hostfile_texts(launch: Launch) -> dict[str, dict[str, str]]:
+    """Return the text of that file, by the source of its volume."""
+    if not _has_launcher(launch):
+        return {}
+    spec = launch.spec
+    return {HOSTFILE_SOURCE: {HOSTFILE.name: mpi.hostfile(spec.num_workers, spec.slots_per_worker)}}
 
 
 def _tool_ports(launch: Launch, pod: Pod) -> list[int]:

@@ -59,10 +59,11 @@ def test_the_environments_own_variables_are_shown(wizard: Wizard) -> None:
 
 def test_a_variable_of_the_environment_is_replaced_in_the_wizard(wizard: Wizard) -> None:
     wizard.ready()
-    set_variables(wizard, {"name": "LR", "value": "0.1"}, {"name": "SEED", "value": "1"})
+    rate = {"name": "LR", "value": "0.1", "description": "Between 0 and 1."}
+    set_variables(wizard, rate, {"name": "SEED", "value": "1"})
     wizard.open(wizard.at(2)).press(f"add:{VARIABLES}=LR")
     assert Inputs(wizard.page).values[f"{VARIABLES}-0-value"] == "0.1"
-    assert "Replaces the one of environment env-train." in wizard.page
+    assert "Between 0 and 1. Replaces the one of environment env-train." in wizard.page
     wizard.press("save", **{f"{VARIABLES}-0-value": "0.5"})
     spec = wizard.plan().spec
     assert spec is not None

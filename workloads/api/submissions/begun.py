@@ -5,10 +5,14 @@ from assets.models import Template
 from assets.template.merging import lay_replica_over, merge_user_values
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.kind import WorkloadKind
+from spec.parts.compute import Compute
 from spec.problems.errors import Problem
 from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
 
 PATH = ("template",)
+USUAL_COMPUTE = Compute().model_dump(
+    mode="json", by_alias=True, include={"cpu_core_request", "cpu_memory_request"}
+)
 
 
 def add_start_values(
@@ -16,7 +20,15 @@ def add_start_values(
 ) -> tuple[WorkloadDraft, list[Problem]]:
     """Lay the draft of a request over the assets and the template that the request names, if any.
     Return the draft and the problems with these names."""
-    draft = _choose_assets(draft, body.assets)
+    draft, problems = _add_template(_choose_assets(draft, body.assets), body, by=by)
+    return _add_usual_compute(draft), problems
+
+
+def _add_template(
+    draft: WorkloadDraft, body: OnePodIn, *, by: User
+) -> tuple[WorkloadDraft, list[Problem]]:
+    """Lay the draft over the template of the request, if any. Return it and the problems with the
+    template."""
     if body.template_id is None:
         return draft, []
     template = Template.objects.visible_to(by).filter(pk=body.template_id).first()
@@ -49,6 +61,17 @@ def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDra
     replicas = {
         role: ReplicaDraft(assets=assets, values=own.values | values)
         for role, own in draft.replicas.items()
+    }
+    return draft.model_copy(update=replicas)
+
+
+def _add_usual_compute(draft: WorkloadDraft) -> WorkloadDraft:
+    """Return the draft with the usual CPU and memory where it has an environment alone, which is
+    enough for a request, as an image is. The wizard asks for a compute resource."""
+    replicas = {
+        role: own.model_copy(update={"values": {"compute": USUAL_COMPUTE, **own.values}})
+        for role, own in draft.replicas.items()
+        if "environment" in own.assets and "compute" not in own.assets
     }
     return draft.model_copy(update=replicas)
 

@@ -100,6 +100,15 @@ CLASSES = (
         ),
     ),
     FailureClass(
+        "mpi-root",
+        "mpirun does not run as root",
+        Fault.ENVIRONMENT,
+        "Open MPI refuses to start programs as root unless two variables allow it.",
+        "Set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment, or "
+        "run as another user.",
+        line_patterns=(r"mpi(?:run|exec) has detected an attempt to run as root",),
+    ),
+    FailureClass(
         "mpi-ssh",
         "MPI could not reach a worker",
         Fault.ENVIRONMENT,

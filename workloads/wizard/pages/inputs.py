@@ -181,6 +181,8 @@ def _inherit_rows(shown: ShownField, rows: list[Values], source: str) -> None:
         replacement = by_name.get(name)
         if replacement:
             replacement.note = f"Replaces the one of {source}."
+            if instruction := row.get("description"):
+                replacement.note = f"{instruction.rstrip('.')}. {replacement.note}"
             continue
         value = row.get("value")
         note = row.get("description") or ("" if value is not None else "set by the cluster")

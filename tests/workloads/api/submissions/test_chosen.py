@@ -61,6 +61,22 @@ def test_a_request_has_from_its_assets_whatever_it_leaves_out(
     assert [it["name"] for it in used["distributed"]] == [made["name"]]
 
 
+def test_an_environment_alone_runs_with_the_usual_compute(
+    call: Caller, seed_body: Body, environment: Environment
+) -> None:
+    given = body(seed_body, {"numWorkers": 2}, environment=str(environment.pk))
+    given["spec"].pop("compute", None)
+    status, made = call("POST", CREATE, given)
+    assert status == 202, made
+    compute = made["spec"]["compute"]
+    assert (compute["cpuCoreRequest"], compute["cpuMemoryRequest"]) == (0.1, "100M")
+    assert compute["gpuDevicesRequest"] == 0
+    given = given | {"name": "own", "spec": given["spec"] | {"compute": {"cpuCoreRequest": 2}}}
+    status, made = call("POST", CREATE, given)
+    assert status == 202, made
+    assert made["spec"]["compute"]["cpuCoreRequest"] == 2
+
+
 def test_values_of_a_request_override_its_assets_for_every_pod(
     call: Caller, seed_body: Body, environment: Environment, compute: ComputeResource
 ) -> None:
