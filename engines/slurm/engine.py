@@ -79,7 +79,7 @@ class SlurmEngine:
         self._person = person or transport
         self._is_onlooker = site.own_names and person is None
         self._queue = QueueReader(transport, interval, site.directory if site.own_names else "")
-        self._courier = Courier(self._person, site.directory, "007" if site.own_names else "077")
+        self._courier = Courier(self._person, site.directory, site.umask)
         self._looker = Looker(transport, site.directory, self._queue)
         self._logs = LogReader(transport, site.directory, site.own_names)
         self._usage = StepSampler(transport, site.directory if site.own_names else "")

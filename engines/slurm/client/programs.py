@@ -18,8 +18,10 @@ exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SH
 # umask; three arguments follow for each run: its workload's folder, its number, and "new" or
 # "again". The standard input is a tar archive of the files, with paths relative to the directory.
 # Prints the number and outcome of each run, and Slurm's message for a refusal. Starting a process
-# costs as much as submitting a job, so each run starts only one: sbatch.
+# costs as much as submitting a job, so each run starts only one: sbatch. The umask of the login is
+# for the programs of the job, and that in $2 for our files.
 SUBMIT = r"""
+login=$(umask)
 umask "$2"
 set -f
 cd "$1" || exit 4
@@ -58,6 +60,7 @@ while [ $# -gt 0 ]; do
         else
           echo "$2" > "$1/.run" && mv "$1/.run" "$1/run"
         fi || exit 4
+        echo "$login" > "$d/.umask"
         if said=$(cd "$d" && exec sbatch --parsable batch.sh 2>&1 > .job); then
           read -r id < "$d/.job"
           echo "${id%%;*}" > "$d/job"

@@ -60,6 +60,7 @@ def start_script(launch: Launch, site: SlurmSite, text: str) -> str:
         "NAME": values_by_name.get("job-name", "script"),
         "OWN": f"{folder.path}/ranks/0",
         "PLACE": values_by_name.get("chdir") or ".",
+        "UMASK": site.umask,
         "OPEN_MODE": values_by_name.get("open-mode", ""),
     }
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()) + text

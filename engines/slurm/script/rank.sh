@@ -5,9 +5,16 @@ if [ $# -gt 0 ]; then # run a program next to a rank: $1 its number, then the pr
   shift
   beside=yes
 fi
-fact() { echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"; } # write a one-line file atomically
+ours=$(umask)
+fact() { # write a one-line file atomically
+  umask "$ours"
+  echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"
+}
 place="$PWD/attempt-$ATTEMPT/rank-$RANK"
 if [ -z "$beside" ]; then
   (cd "attempt-$ATTEMPT" && fact "rank-$RANK.started" "$SLURMD_NODENAME $(date +%s)")
   exec >> "$place.log" 2>&1 < /dev/null
 fi
+read -r mask < .umask # programs have the umask of the login
+umask "$mask"
+export SLURM_UMASK=$mask

@@ -31,5 +31,11 @@ class SlurmSite:
     own_names: bool = False
     containers: str = ""
 
+    @property
+    def umask(self) -> str:
+        """The umask of Trainyard's files: only its user may read them, or the group too if they
+        belong to people."""
+        return "007" if self.own_names else "077"
+
     def account_of(self, project: str) -> str:
         return self.accounts.get(project, self.account)

@@ -16,5 +16,8 @@ eval "srun() { '$run/bin/srun' \"\$@\"; }"
 export -f srun
 exec >> "$log/rank-0.log" 2>&1 < /dev/null
 mkdir -p "$OWN" && cd "$OWN" && cd "$PLACE" || exit 1
+read -r mask < "$run/.umask" # the script and its steps have the umask of the login
+umask "$mask"
+export SLURM_UMASK=$mask
 export SLURM_JOB_NAME=$NAME SLURM_SUBMIT_DIR=$PWD
 exec "$run/script.sh"

@@ -20,6 +20,7 @@ from engines.slurm.script import render
 from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase
 from spec.values.variable import CredentialKey, EnvironmentVariable
+from tests.engines.contract import launch
 from tests.engines.reading import printed
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig
@@ -207,3 +208,16 @@ def test_another_users_job_with_our_name_is_ignored(rig: OwnNamesRig) -> None:
 
 def _is_running(transport: Transport, job: str) -> bool:
     return transport.run(["squeue", "-h", f"--jobs={job}", "--format=%T"]).out.strip() == "RUNNING"
+
+
+@pytest.mark.slurm
+def test_a_strict_umask_hides_no_log_from_trainyard(rig: OwnNamesRig) -> None:
+    text = """#!/bin/bash
+#SBATCH --ntasks=2
+umask 077
+export SLURM_UMASK=0077
+srun sh -c 'umask; echo rank $SLURM_PROCID'
+"""
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.onlooker, launched, 1) == b"0077\nrank 1\n"

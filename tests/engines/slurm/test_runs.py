@@ -12,8 +12,9 @@ from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
 from engines.slurm.script.site import SlurmSite
 from spec.phases import Phase, Reason
-from tests.engines.contract import DEADLINE
+from tests.engines.contract import DEADLINE, launch
 from tests.engines.reading import printed
+from tests.engines.slurm import cases
 from tests.engines.slurm.pages import Pages
 from tests.engines.slurm.rig import SlurmRig
 from tests.waiting import wait_for
@@ -135,3 +136,23 @@ def test_a_port_of_a_rank_is_reached_through_the_login_node(rig: SlurmRig) -> No
         return b""
 
     assert wait_for(answers, 30, "an answer", every=0.3).startswith(b"HTTP/1.0 200")
+
+
+def test_what_programs_write_has_the_umask_of_the_login(rig: SlurmRig) -> None:
+    expected = rig.transport.run(["sh", "-c", "umask"]).out
+    report = 'umask; : > "$CHECKPOINT_DIR/'
+    gang = rig.submit(rig.shell(f'{report}rank-$RANK"'))
+    text = f"#!/bin/sh\n{report}script\"\nsrun sh -c '{report}step\"'\n"
+    script = rig.submit(cases.as_written(text, launch("true").handle))
+    usual = f"{0o666 & ~int(expected, 8):o}"
+    for launched, files in ((gang, ["rank-0", "rank-1"]), (script, ["script", "step"])):
+        assert rig.over(launched).phase is Phase.COMPLETED
+        lines = expected * (2 if launched is script else 1)
+        assert printed(rig.engine, launched).decode() == lines
+        folder = f"{rig.site.directory}/workloads/{launched.handle.workload_id.hex}"
+        written = rig.transport.run(
+            ["find", f"{folder}/checkpoints", "-type", "f", "-printf", "%f %m\n"]
+        )
+        assert sorted(written.out.splitlines()) == [f"{name} {usual}" for name in files]
+        opened = rig.transport.run(["find", folder, "-maxdepth", "0", "-perm", "/077"])
+        assert opened.out == ""

@@ -3,6 +3,7 @@ BELL=/shared/trainyard/changed/00000000000040008000000000000001
 NAME=ddp-test1
 OWN=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/0
 PLACE=/shared/cifar10_example
+UMASK=077
 OPEN_MODE=''
 # Sets up what Trainyard needs around a batch script, then runs the script unchanged.
 run=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -22,5 +23,8 @@ eval "srun() { '$run/bin/srun' \"\$@\"; }"
 export -f srun
 exec >> "$log/rank-0.log" 2>&1 < /dev/null
 mkdir -p "$OWN" && cd "$OWN" && cd "$PLACE" || exit 1
+read -r mask < "$run/.umask" # the script and its steps have the umask of the login
+umask "$mask"
+export SLURM_UMASK=$mask
 export SLURM_JOB_NAME=$NAME SLURM_SUBMIT_DIR=$PWD
 exec "$run/script.sh"
