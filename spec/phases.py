@@ -42,10 +42,11 @@ MOVES: dict[Phase, frozenset[Phase]] = {
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
     _P.STOPPED: frozenset({_P.RESUMING, _P.DELETING}),
     _P.COMPLETED: frozenset({_P.DELETING}),
-    _P.FAILED: frozenset({_P.DELETING}),
+    # Resuming only after a time limit, see ``Workload.can_run``.
+    _P.FAILED: frozenset({_P.RESUMING, _P.DELETING}),
     _P.DELETING: frozenset(),
 }
-#: Will never run again.
+#: Has ended by itself. It never runs again, unless a time limit ended it.
 TERMINAL = frozenset({Phase.COMPLETED, Phase.FAILED})
 #: Has no running ranks; a stopped one may run again.
 ENDED = TERMINAL | {Phase.STOPPED}

@@ -30,6 +30,7 @@ from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, add_contested_problems, plan
+from workloads.scheduling.limits import time_limits
 from workloads.scheduling.quota import lock_and_check_quota
 from workloads.scheduling.requeue import start_ranks_afresh
 
@@ -44,7 +45,15 @@ MOVED_COLUMNS = (
     "run",
     "started_at",
     "deleted_at",
+    "running_seconds",
 )
+#: The columns of a failed workload that do not hold for one that runs again.
+NOT_ENDED: dict[str, Any] = {
+    "completed_at": None,
+    "auto_delete_at": None,
+    "failure_class": "",
+    "failure_line": {},
+}
 
 
 class NotPossible(Exception):
@@ -189,20 +198,30 @@ def _batches(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
 
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
-    """Start the next run of a stopped workload; its checkpoints are where it left them. ``by`` is
-    ``None`` when somebody resumed it on the cluster. ``NotPossible`` if it is not stopped, or the
+    """Start the next run of a workload that was stopped or reached a time limit; its checkpoints
+    are where it left them. If its own limit is used up, it gets as much time again. ``by`` is
+    ``None`` when somebody resumed it on the cluster. ``NotPossible`` if it cannot run again, or the
     quota has no room."""
     if by:
         access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _lock_and_reload(workload)
-        if by and workload.phase == Phase.STOPPED:  # otherwise it already runs on the cluster
+        if not workload.can_run:
+            raise NotPossible(
+                f"{workload.name} is {workload.phase}; only a workload that was stopped, or that "
+                "reached a time limit, can run again. Copy & edit it to start a new one."
+            )
+        if by:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
             refusal = lock_and_check_quota(workload.project, demand)
             if refusal:
                 raise NotPossible(f"{workload.name} {refusal}.")
         if not workload.logs_complete:
             Attempt.create_missing(workload)  # its output still has to be collected
+        columns: dict[str, Any] = {}
+        if workload.phase == Phase.FAILED:
+            columns = {**NOT_ENDED, **time_limits.columns_of_raised_limit(workload)}
+            message = message or time_limits.raise_sentence(columns)
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,
@@ -212,12 +231,10 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
             queued_at=timezone.now(),
             logs_complete=False,
             handed_over_at=None,
+            **columns,
         )
         if not moved:
-            raise NotPossible(
-                f"{workload.name} is {workload.phase}; only a stopped workload can run again. "
-                "Copy & edit it to start a new one."
-            )
+            raise NotPossible(f"{workload.name} was changed at the same moment; try again.")
         start_ranks_afresh(workload)
         events.record_phase(workload, actor=by, verb="run")
         if by:

@@ -7,8 +7,9 @@ def test_every_phase_has_a_row() -> None:
     assert set(MOVES) == set(Phase)
 
 
-def test_an_ended_workload_can_only_be_deleted() -> None:
-    assert all(MOVES[phase] == {Phase.DELETING} for phase in TERMINAL)
+def test_a_completed_workload_can_only_be_deleted() -> None:
+    assert MOVES[Phase.COMPLETED] == {Phase.DELETING}
+    assert MOVES[Phase.FAILED] == {Phase.DELETING, Phase.RESUMING}  # after a time limit
 
 
 def test_everything_but_deleting_can_be_deleted() -> None:
@@ -16,8 +17,11 @@ def test_everything_but_deleting_can_be_deleted() -> None:
     assert not MOVES[Phase.DELETING]
 
 
-def test_only_a_stopped_workload_runs_again() -> None:
-    assert [p for p, moves in MOVES.items() if Phase.RESUMING in moves] == [Phase.STOPPED]
+def test_only_a_stopped_or_failed_workload_runs_again() -> None:
+    assert [p for p, moves in MOVES.items() if Phase.RESUMING in moves] == [
+        Phase.STOPPED,
+        Phase.FAILED,
+    ]
 
 
 def test_no_phase_moves_to_itself() -> None:

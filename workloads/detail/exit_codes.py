@@ -33,7 +33,8 @@ ADVICE = {
     Reason.RANK_FAILED: "Read its last lines, fix the program or its arguments, then use "
     "Copy & edit. "
     "The copy starts from scratch: checkpoints belong to one workload.",
-    Reason.DEADLINE_EXCEEDED: "Raise the time limit, or remove it, with Copy & edit.",
+    Reason.DEADLINE_EXCEEDED: "Run continues it. If its own time limit is used up, it gets as much "
+    "time again.",
     Reason.PREEMPTED: "It was preempted. Give it a higher priority, or a backoff limit so that it "
     "starts again automatically, then use Copy & edit.",
     Reason.REFUSED: "Change what the cluster refused, then Copy & edit.",

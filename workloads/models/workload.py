@@ -272,6 +272,10 @@ class Workload(models.Model):
 
     @property
     def can_run(self) -> bool:
+        """Whether Run starts it again: after a stop, or after a time limit, which says nothing
+        against the training."""
+        if self.phase == Phase.FAILED:
+            return self.reason == Reason.DEADLINE_EXCEEDED
         return Phase.RESUMING in MOVES[Phase(self.phase)]
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from projects.models import Project
-from spec.phases import MOVES, Phase
+from spec.phases import MOVES, Phase, Reason
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import phases
 from workloads import services
@@ -23,7 +23,7 @@ VERBS: dict[str, tuple[Callable[..., None], Phase]] = {
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("phase", list(Phase))
 def test_each_verb_of_a_workload_in_each_phase(verb: str, phase: Phase, project: Project) -> None:
-    workload = WorkloadFactory(project=project, phase=phase)
+    workload = WorkloadFactory(project=project, phase=phase, reason=Reason.DEADLINE_EXCEEDED)
     act, leads_to = VERBS[verb]
     if leads_to in MOVES[phase]:
         act(workload, by=workload.created_by)

@@ -8,8 +8,8 @@ TIME_LIMIT = FailureClass(
     "Time limit reached",
     Fault.PROGRAM,
     "It ran for as long as its time limit allows.",
-    "Raise the time limit, or remove it, with Copy & edit. The copy starts from scratch: "
-    "checkpoints belong to one workload.",
+    "Run continues it from its last checkpoint. If its own time limit is used up, it gets as much "
+    "time again.",
     line_patterns=(r"CANCELLED AT .* DUE TO TIME LIMIT|job killed: walltime \S+ exceeded limit",),
     reasons=frozenset({Reason.DEADLINE_EXCEEDED}),
 )

@@ -15,7 +15,7 @@ from spec.formats import documents
 from spec.phases import Phase, Reason
 from tests.factories import IMAGE, UserFactory, WorkloadFactory, workload_spec
 from tests.workloads.gangs import now, phases
-from workloads import reconcile
+from workloads import reconcile, services
 from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 from workloads.scheduling.contenders import contender, tenant
@@ -112,7 +112,7 @@ def test_a_workload_at_its_time_limit_fails_once_its_ranks_have_ended(
     ended = now(workload)
     assert (ended.phase, ended.reason) == (Phase.FAILED, Reason.DEADLINE_EXCEEDED)
     assert ended.message.startswith(REACHED)
-    assert not ended.can_run
+    assert ended.can_run
 
 
 def test_a_workload_at_its_time_limit_fails_where_its_cluster_lost_it(project: Project) -> None:
@@ -150,3 +150,46 @@ def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
     row = limited(project, 11, time_limit_seconds=None, spec_json=documents.dump_spec(spec))
     sweep.sweep()
     assert phases(row) == [Phase.RUNNING]
+
+
+def out_of_time(project: Project, ran: float, **fields: Any) -> Workload:
+    """Failed after a time limit."""
+    ended = {"phase": Phase.FAILED, "reason": Reason.DEADLINE_EXCEEDED, "running_seconds": ran}
+    ended |= {"completed_at": timezone.now(), "failure_class": "time-limit"}
+    return limited(project, 0, **ended | fields)
+
+
+def test_run_goes_on_after_a_limit_of_the_cluster(project: Project) -> None:
+    workload = out_of_time(project, 300, auto_delete_at=timezone.now())
+    services.resume(now(workload), by=workload.created_by)
+    after = now(workload)
+    assert (after.phase, after.run, after.message) == (Phase.RESUMING, 2, "")
+    assert after.time_limit_seconds == 600
+    assert (after.completed_at, after.auto_delete_at, after.failure_class) == (None, None, "")
+
+
+def test_run_raises_a_limit_that_is_used_up_and_says_so(project: Project) -> None:
+    workload = out_of_time(project, 590)
+    services.resume(now(workload), by=workload.created_by)
+    after = now(workload)
+    assert after.message == "Its time limit was used up, so it is now 20 min."
+    assert (after.time_limit_seconds, after.spec.time_limit_seconds) == (1200, 1200)
+    assert [event.message for event in after.events.all()] == [after.message]
+    again = {"phase": Phase.FAILED, "reason": Reason.DEADLINE_EXCEEDED, "running_seconds": 1200}
+    asked = after.draft_json | {"values": {"timeLimitSeconds": 600}}
+    Workload.objects.filter(pk=after.pk).update(**again, draft_json=asked)
+    services.resume(now(workload), by=workload.created_by)
+    assert now(workload).time_limit_seconds == 1800
+
+
+def test_other_failures_do_not_run_again(project: Project) -> None:
+    workload = out_of_time(project, 300, reason=Reason.RANK_FAILED)
+    assert not workload.can_run
+    with pytest.raises(services.NotPossible, match="reached a time limit"):
+        services.resume(now(workload), by=workload.created_by)
+
+
+def test_a_limit_that_slurm_holds_is_not_raised(project: Project) -> None:
+    workload = out_of_time(project, 900, time_limit_seconds=None)
+    services.resume(now(workload), by=workload.created_by)
+    assert (now(workload).phase, now(workload).message) == (Phase.RESUMING, "")
