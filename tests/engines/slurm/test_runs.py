@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.slurm.client import files
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.layout import job_name
@@ -145,7 +146,7 @@ def test_what_programs_write_has_the_umask_of_the_login(rig: SlurmRig) -> None:
     text = f"#!/bin/sh\n{report}script\"\nsrun sh -c '{report}step\"'\n"
     script = rig.submit(cases.as_written(text, launch("true").handle))
     usual = f"{0o666 & ~int(expected, 8):o}"
-    for launched, files in ((gang, ["rank-0", "rank-1"]), (script, ["script", "step"])):
+    for launched, names in ((gang, ["rank-0", "rank-1"]), (script, ["script", "step"])):
         assert rig.over(launched).phase is Phase.COMPLETED
         lines = expected * (2 if launched is script else 1)
         assert printed(rig.engine, launched).decode() == lines
@@ -153,6 +154,49 @@ def test_what_programs_write_has_the_umask_of_the_login(rig: SlurmRig) -> None:
         written = rig.transport.run(
             ["find", f"{folder}/checkpoints", "-type", "f", "-printf", "%f %m\n"]
         )
-        assert sorted(written.out.splitlines()) == [f"{name} {usual}" for name in files]
+        assert sorted(written.out.splitlines()) == [f"{name} {usual}" for name in names]
         opened = rig.transport.run(["find", folder, "-maxdepth", "0", "-perm", "/077"])
         assert opened.out == ""
+
+
+SAVE_ON_TERM = """
+import os, pathlib, signal, time
+def save(*_):
+    time.sleep(3)
+    pathlib.Path(os.environ["CHECKPOINT_DIR"], os.environ["RANK"]).write_text("saved")
+    os._exit(0)
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+while True:
+    time.sleep(0.1)
+"""
+
+
+def stopped(rig: SlurmRig, command: str) -> str:
+    """Stop a gang whose program takes three seconds to save, once it is ready. Return its
+    checkpoints."""
+    program = f"{rig.site.directory}/save_on_term.py"
+    files.run_program(rig.transport, 'cat > "$1"', program, stdin=SAVE_ON_TERM.encode())
+    launched = rig.shell(command.format(program), termination_grace_period_seconds=20)
+    rig.submit(launched)
+    folder = f"{rig.site.directory}/workloads/{launched.handle.workload_id.hex}"
+    rig.seen(launched, Phase.RUNNING)
+    ready = ["sh", "-c", 'cat "$1"/ranks/*/out "$1"/runs/1/*/rank-*.log', "sh", folder]
+    wait_for(lambda: rig.transport.run(ready).out.count("ready") >= 2, 30, "both", every=0.2)
+    rig.engine.stop(launched.handle, run=1)
+    shown = rig.over(launched)
+    assert (shown.phase, shown.reason) == (Phase.STOPPED, Reason.STOPPED_BY_USER)
+    return rig.transport.run(["sh", "-c", 'cd "$1/checkpoints" && cat *', "sh", folder]).out
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["true && python3 {}", "python3 {} | tee out", "python3 {} > out & wait"],
+    ids=["and", "pipe", "background"],
+)
+def test_a_checkpoint_is_saved_below_shells_that_end_at_once(rig: SlurmRig, command: str) -> None:
+    assert stopped(rig, command) == "savedsaved"
+
+
+def test_a_rank_that_ends_at_once_leaves_others_their_grace_period(rig: SlurmRig) -> None:
+    assert stopped(rig, "[ $RANK = 0 ] && exec python3 {}; echo ready; exec sleep 600") == "saved"

@@ -33,7 +33,10 @@ if [ -n "$beside" ]; then
   [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
   exit 127
 fi
-trap : TERM # the program gets the signal too, and may take its time to end
+asked=
+trap 'asked=yes' TERM # the program gets the signal too, and may take its time to end
+task=$SLURM_JOB_ID.$SLURM_STEP_ID.$RANK # marks all processes of the program, whoever their parent is
+left() { grep -qszx "TRAINYARD_TASK=$task" /proc/[0-9]*/environ; }
 setup() { # run the setup commands in the shell that becomes the program; the first failure ends it
   trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
     exit "$code"' ERR
@@ -42,6 +45,7 @@ setup() { # run the setup commands in the shell that becomes the program; the fi
 }
 run=$PWD
 (
+  export TRAINYARD_TASK=$task
   if [ -n "$in_image" ]; then # it has another working directory, shell and files than the node
     [ ! -e "$run/setup.sh" ] ||
       in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
@@ -55,5 +59,10 @@ child=$!
 while kill -0 "$child" 2> /dev/null; do wait "$child"; done # a signal interrupts waiting
 wait "$child"
 code=$?
+if [ -n "$asked" ]; then # the grace period is for processes, too, whose shell has ended
+  while left; do sleep 0.2; done
+fi
 (cd "attempt-$ATTEMPT" && fact "rank-$RANK.ended" "$code $(date +%s%N) $(stat -c %s "$place.log")")
+# Ranks that were asked to end may need different times for that: srun ends all after a failure.
+[ -n "$asked" ] && { [ -e stop ] || [ -e limit ]; } && exit 0
 exit "$code"
