@@ -156,8 +156,9 @@ class WorkloadSpec(Part):
 
     ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers of an elastic PyTorch training; torchrun
-    starts ``processes_per_pod`` in each pod. A shell runs ``setup`` before each program, Slurm a
-    ``batch_script`` in their place. ``node_pools`` are names, the best first.
+    starts ``processes_per_pod`` in each pod. A shell runs ``setup`` before each program; this
+    machine and Slurm run a ``batch_script`` in their place. ``node_pools`` are names, the best
+    first.
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
@@ -197,7 +198,10 @@ class WorkloadSpec(Part):
     )
     setup: Setup = Field((), description="Lines of shell that run before the command, in each pod")
     batch_script: BatchScript | None = Field(
-        None, description="Slurm: a batch script that runs unchanged, instead of ranks"
+        None,
+        description=(
+            "This machine and Slurm: a batch script that runs unchanged and starts the ranks itself"
+        ),
     )
     worker: Replica
     master: Replica | None = None

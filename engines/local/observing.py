@@ -33,6 +33,7 @@ def observation(record: Record) -> Observation:
         message=record.message,
         ranks=tuple(_rank_state(rank, record.node) for rank in record.ranks),
         cause=_cause(record),
+        has_own_ranks=len(record.ranks) > record.requested_ranks,
     )
 
 

@@ -4,6 +4,7 @@ import shlex
 from dataclasses import replace
 
 from engines.base import Manifest
+from engines.local.batch import starting
 from engines.local.planning.environment import environment, hide_secrets, rendezvous_port_count
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
@@ -15,6 +16,19 @@ PORT = "<free port>"  # chosen by each attempt
 def render(plan: GangPlan, folder: Folder) -> list[Manifest]:
     """Return the processes of a plan, without this machine's variables and without secrets."""
     return [_process_manifest(replace(plan, base={}), rank, folder) for rank in plan.ranks]
+
+
+def _program(plan: GangPlan, rank: RankPlan) -> Manifest:
+    """Return what the rank runs. Only rank 0 runs a batch script; it starts tasks at the others."""
+    if plan.batch is None:
+        return {"command": shlex.join(rank.argv)}
+    if rank.rank:
+        return {"tasks": "those that srun starts here"}
+    return {"script": plan.batch.script, "arguments": plan.batch.arguments}
+
+
+def _gpus(plan: GangPlan) -> list[str]:
+    return [str(index) for rank in plan.ranks for index in rank.visible_gpus]
 
 
 def _process_manifest(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
@@ -30,6 +44,9 @@ def _process_manifest(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifes
         tool_ports=tool_ports,
     )
     del variables[MARKER]
+    if plan.batch:
+        job = starting.describe_job(plan, plan.batch, folder, attempt=0, gpus=_gpus(plan))
+        variables |= job.variables(rank.rank)
     limits = {"cpu": rank.cpu_limit, "memory": rank.memory_limit}
     return {
         "kind": "Process",
@@ -37,7 +54,7 @@ def _process_manifest(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifes
         "rank": rank.rank,
         "node": plan.node,
         **({"setup": plan.setup} if plan.setup else {}),
-        "command": shlex.join(rank.argv),
+        **_program(plan, rank),
         "workingDir": rank.working_dir or str(rank_folder),
         "environment": hide_secrets(variables, rank.secrets),
         "gpus": rank.gpu_request,

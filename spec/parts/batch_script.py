@@ -6,7 +6,9 @@ from pydantic import AfterValidator, StringConstraints
 
 LONGEST = 32 * 1024
 NO_INTERPRETER = "the first line must be #! and an interpreter, such as #!/bin/bash"
-ON_SLURM_ALONE = "only Slurm runs a batch script as it stands; submit what it runs instead"
+NOT_HERE = (
+    "a batch script runs as it stands on this machine and on Slurm; submit what it runs instead"
+)
 DOS_LINE_END = "\r\n"
 DOS_LINES = "the lines end as on Windows (CR LF), which sbatch refuses; save it with LF alone"
 

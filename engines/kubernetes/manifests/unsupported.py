@@ -7,7 +7,7 @@ from engines.kubernetes.jobs import PYTORCH, JobKind, job_kind_for
 from engines.kubernetes.manifests import named_secrets, owned_labels, tools
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from engines.shared.unsupported import LEAVE_OUT
-from spec.parts.batch_script import ON_SLURM_ALONE
+from spec.parts.batch_script import NOT_HERE
 from spec.parts.environment import Seccomp, UidGidSource
 from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.problems.errors import Problem, parse_path
@@ -57,7 +57,7 @@ def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
     if spec.setup:
         yield "setup", NO_SETUP
     if spec.batch_script:
-        yield "batchScript", ON_SLURM_ALONE
+        yield "batchScript", NOT_HERE
     for name in unknown_pools(launch):
         pools = ", ".join([*site.pools, "default"])
         yield "nodePools", f"the cluster has no node pool {name!r}; it has {pools}"

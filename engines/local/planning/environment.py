@@ -79,7 +79,7 @@ def default_variables(
         "POD_INDEX": str(rank.rank),
         "POD_NAME": f"{plan.name}-{rank.name}",
     }
-    if len(plan.ranks) * plan.processes > 1:
+    if len(plan.ranks) * plan.processes > 1 and not plan.batch:
         values["OMP_NUM_THREADS"] = "1"  # as torchrun does: ranks on one machine share its cores
     if sys.platform == "linux":
         # Gloo would otherwise choose an interface by the host's name, which may be wrong.
@@ -180,7 +180,9 @@ NO_RENDEZVOUS = Rendezvous(lambda plan, rank, ports: {})
 
 def rendezvous_of(plan: GangPlan) -> Rendezvous:
     """Return the rendezvous of a plan. Several processes in one pod use torchrun, even without a
-    framework."""
+    framework. A batch script arranges its own."""
+    if plan.batch:  # its tasks find each other as on Slurm
+        return NO_RENDEZVOUS
     framework = plan.framework or (Framework.PYTORCH if plan.processes > 1 else "")
     return RENDEZVOUS[framework] if framework else NO_RENDEZVOUS
 

@@ -37,11 +37,23 @@ def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
     Nothing is looked up below a mounted path, whose content comes with the volume.
     """
     spec = launch.spec
+    if spec.batch_script:
+        yield from _interpreter_lacks(spec.batch_script)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         if replica:
             yield from _working_dir_lacks(replica, role)
+            if spec.batch_script:
+                continue
             if role == "master" or not has_idle_workers(spec):
                 yield from _program_lacks(replica, role, images, launch)
+
+
+def _interpreter_lacks(script: str) -> Iterator[Lack]:
+    """Yield the interpreter in the first line of a batch script if it is missing."""
+    words = script.partition("\n")[0].removeprefix("#!").split()
+    if words and not shutil.which(words[0]):
+        problem = f"line 1: {words[0]} is not a program on this machine; name its interpreter"
+        yield Lack("batchScript", problem, Reason.COMMAND_NOT_FOUND)
 
 
 def has_idle_workers(spec: WorkloadSpec) -> bool:

@@ -50,6 +50,23 @@ def worker_command(name: str) -> list[str]:
     return [sys.executable, __file__, "worker", name]
 
 
+def settings_of_batch_script(hosts: Path) -> dict[str, str]:
+    """Return what makes ``mpirun`` in a batch script start its processes beside the script, on the
+    slots of the file ``hosts``. Open MPI would otherwise start a daemon at each node by srun."""
+    values = {
+        "OMPI_MCA_ras": "^slurm",
+        "OMPI_MCA_plm": "^slurm",
+        "OMPI_MCA_orte_default_hostfile": str(hosts),
+    }
+    return default_settings() | values
+
+
+def default_settings() -> dict[str, str]:
+    """Return the settings of Open MPI for this machine and its user."""
+    settings = SETTINGS | LOOPBACK if sys.platform == "linux" else SETTINGS
+    return settings | AS_ROOT if os.getuid() == 0 else settings
+
+
 def run_launcher(workers: int, slots: int, program: Sequence[str]) -> None:
     """Wait for the workers, and become the program, which is mpirun or starts it."""
     names = worker_names(workers)
@@ -68,10 +85,7 @@ def run_launcher(workers: int, slots: int, program: Sequence[str]) -> None:
     agent.chmod(0o700)
     files = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_orte_default_hostfile": str(hosts)}
     os.chdir(working_dir)
-    defaults = SETTINGS | LOOPBACK if sys.platform == "linux" else SETTINGS
-    if os.getuid() == 0:
-        defaults = defaults | AS_ROOT
-    variables = defaults | os.environ | files
+    variables = default_settings() | os.environ | files
     try:
         os.execvpe(program[0], list(program), variables)  # noqa: S606 -- no shell
     except OSError as error:

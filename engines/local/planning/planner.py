@@ -1,23 +1,26 @@
 """Turn a launch into a plan: find commands, resolve variables, and refuse the rest."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engines.base import EngineRefused, Launch, raise_complaints
+from engines.local.batch.starting import host_command
 from engines.local.planning import lookup, mpi, refusals
 from engines.local.planning.environment import HOST
-from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.records.plan import BatchPlan, GangPlan, RankPlan
 from engines.local.records.volume import FILES, Volume
 from engines.local.system.inherited import base_variables
 from engines.local.volumes import planning
 from engines.nodes import NodeInfo
 from spec.framework import Head
+from spec.imports.allocation import read_allocation
 from spec.phases import Reason
 from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools
 from spec.values.variable import EnvironmentVariable
-from spec.workload import Pod, Role
+from spec.workload import Pod, Role, WorkloadSpec
 
 HOSTFILE = Path("/etc/mpi/hostfile")
 HOSTFILE_SOURCE = "runs/{run}/volumes/hostfile"
@@ -65,6 +68,7 @@ class Planner:
             ran=launch.ran,
             processes=spec.processes_per_pod or 1,
             setup=list(spec.setup),
+            batch=batch_plan(spec),
             keys=planning.keys(launch),
             files=planning.files(launch) | _hostfile_texts(launch),
         )
@@ -109,6 +113,8 @@ class Planner:
 
     def _command_line(self, launch: Launch, pod: Pod) -> list[str]:
         spec = launch.spec
+        if spec.batch_script:
+            return host_command(pod.rank)
         has_launcher = _has_launcher(launch)
         if has_launcher and pod.role is Role.WORKER:
             return mpi.worker_command(pod.name)
@@ -155,6 +161,22 @@ def _hostfile_texts(launch: Launch) -> dict[str, dict[str, str]]:
         return {}
     spec = launch.spec
     return {HOSTFILE_SOURCE: {HOSTFILE.name: mpi.hostfile(spec.num_workers, spec.slots_per_worker)}}
+
+
+def batch_plan(spec: WorkloadSpec) -> BatchPlan | None:
+    """Return the plan of the batch script; ``None`` without one."""
+    if not spec.batch_script:
+        return None
+    allocation = read_allocation(spec.batch_script)
+    return BatchPlan(
+        script=spec.batch_script,
+        arguments=shlex.split(spec.worker.args or ""),
+        tasks_per_node=list(allocation.tasks_per_node),
+        cpus_per_task=allocation.cpus_per_task,
+        gpus=allocation.gpus,
+        sets_tasks=allocation.has_tasks_option,
+        options={name: option.value for name, option in allocation.options.items()},
+    )
 
 
 def _tool_ports(launch: Launch, pod: Pod) -> list[int]:

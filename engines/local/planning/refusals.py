@@ -4,10 +4,12 @@ import os
 from collections.abc import Iterator, Sequence
 
 from engines.base import DEFAULT_POOL, Launch
+from engines.local.batch.job import MOST_NODES
 from engines.local.planning import setup
 from engines.local.planning.environment import RENDEZVOUS
 from engines.local.planning.lookup import has_idle_workers
 from engines.local.volumes import planning
+from engines.shared.batch_scripts import batch_script_complaints
 from engines.shared.unsupported import (
     ELSEWHERE,
     Complaint,
@@ -18,7 +20,7 @@ from engines.shared.unsupported import (
     restart_complaints,
 )
 from spec.framework import Head
-from spec.parts.batch_script import ON_SLURM_ALONE
+from spec.imports.allocation import read_allocation
 from spec.parts.environment import Seccomp
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
@@ -36,6 +38,7 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     framework = spec.distributed_framework
     if framework and (lack := RENDEZVOUS[framework].lack):
         yield Problem(("distributedFramework",), lack)
+    yield from batch_script_complaints(spec)
     for field, message in _workload_complaints(spec):
         yield Problem(parse_path(field), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
@@ -51,12 +54,12 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
     if set(spec.node_pools) - {DEFAULT_POOL}:
         yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"
     yield from queue_complaints(spec, "on one machine")
+    if spec.batch_script and read_allocation(spec.batch_script).nodes > MOST_NODES:
+        yield "batchScript", f"this machine has addresses for {MOST_NODES} nodes"
     if spec.topology:
         yield "topology", "one machine has no network topology"
     if spec.setup and (lack := setup.complaint()):
         yield "setup", lack
-    if spec.batch_script:
-        yield "batchScript", ON_SLURM_ALONE
     if spec.framework_traits.head is Head.LAUNCHER and not spec.has_master:
         yield "architecture", f"{spec.framework_traits.label} needs a master, its launcher"
     if has_idle_workers(spec) and (spec.worker.command or spec.worker.args):

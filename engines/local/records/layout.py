@@ -156,6 +156,10 @@ class Folder:
         """The shell script that runs the setup and then the program of a rank."""
         return self.run_folder(run) / "setup.sh"
 
+    def batch(self, run: int) -> Path:
+        """The folder with a batch script, and what its programs need."""
+        return self.run_folder(run) / "batch"
+
     @property
     def last_start(self) -> Path:
         """The file that names the process that was started last as supervisor. Its age is the time

@@ -41,6 +41,21 @@ class RankPlan:
 
 
 @dataclass(frozen=True)
+class BatchPlan:
+    """A batch script that runs in place of the ranks' programs, and what its ``#SBATCH`` lines ask
+    for: tasks of each node, CPUs of each task, GPUs of all, and all options by their long names.
+    ``sets_tasks`` tells whether they have a number of tasks."""
+
+    script: str
+    arguments: list[str]
+    tasks_per_node: list[int]
+    cpus_per_task: int
+    gpus: int
+    sets_tasks: bool
+    options: dict[str, str]
+
+
+@dataclass(frozen=True)
 class GangPlan:
     """A run of a workload. Times are in seconds; ``ran`` is the running time of earlier runs, which
     counts towards ``time_limit``."""
@@ -60,14 +75,16 @@ class GangPlan:
     ran: float = 0.0
     processes: int = 1  # started by torchrun for each of ``ranks``
     setup: list[str] = field(default_factory=list)  # shell lines before each program
+    batch: BatchPlan | None = None
     #: Credentials of volumes by id; written separately, like the ranks' secrets.
     keys: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     #: Files in volumes, by source; written separately, too.
     files: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
-    def has_master(self) -> bool:
-        return self.ranks[0].role == "master"
+    def ends_with_first_rank(self) -> bool:
+        """Whether the end of rank 0 is that of the gang: a master's, or a batch script's."""
+        return self.batch is not None or self.ranks[0].role == "master"
 
     def to_json(self) -> Json:
         """The plan without secrets."""
@@ -104,8 +121,10 @@ class GangPlan:
     def from_json(cls, document: Json, secrets: Json | None = None) -> "GangPlan":
         """Return the plan in a document, with ``secrets`` as :attr:`secrets` returns them."""
         secrets = secrets or {}
+        batch = document["batch"]
         fields = {
             **document,
+            "batch": BatchPlan(**batch) if batch else None,
             "ranks": [_rank_from_json(rank, secrets) for rank in document["ranks"]],
             "keys": secrets.get("keys", {}),
             "files": secrets.get("files", {}),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from engines.local.records.layout import Folder, Json, read_json, write_json
 from engines.local.records.plan import GangPlan
 from spec.phases import ENDED, Phase, RankPhase, Reason
+from spec.workload import Role
 
 
 def monotonic_now() -> str:
@@ -38,7 +39,7 @@ class Record:
     """The state of a run. Once there is a supervisor, only the supervisor writes it.
 
     ``ran`` is how many seconds its finished attempts ran; ``unfetched`` is why the last attempt
-    did not get its data.
+    did not get its data. A batch script may start more ranks than the ``requested_ranks``.
     """
 
     workload_id: str
@@ -53,11 +54,12 @@ class Record:
     ranks: list[RankRecord] = field(default_factory=list)
     ran: float = 0.0
     unfetched: str = ""
+    requested_ranks: int = 0
 
     @classmethod
     def from_plan(cls, plan: GangPlan) -> "Record":
         ranks = [RankRecord(rank.rank, rank.role, rank.index) for rank in plan.ranks]
-        return cls(plan.workload_id, plan.run, plan.node, ranks=ranks)
+        return cls(plan.workload_id, plan.run, plan.node, ranks=ranks, requested_ranks=len(ranks))
 
     @classmethod
     def from_json(cls, document: Json) -> "Record":
@@ -109,9 +111,24 @@ class Record:
         self.at = monotonic_now()
 
     def begin_attempt(self, attempt: int) -> None:
-        """Begin an attempt: every rank is pending again."""
+        """Begin an attempt: every rank that was requested is pending again."""
         self.attempt = attempt
         self.ranks = [
             replace(RankRecord(rank.rank, rank.role, rank.index), restarts=attempt)
-            for rank in self.ranks
+            for rank in self.ranks[: self.requested_ranks]
         ]
+
+    def add_rank(self) -> None:
+        """Add a rank that a batch script started beyond those that were requested."""
+        last = self.ranks[-1]
+        index = last.index + 1 if last.role == Role.WORKER else 0
+        self.ranks.append(
+            RankRecord(
+                len(self.ranks),
+                Role.WORKER,
+                index,
+                RankPhase.RUNNING,
+                restarts=self.attempt,
+                started_at=monotonic_now(),
+            )
+        )

@@ -223,11 +223,13 @@ class Supervisor:
             self.bell.wait(min(monitor.tick(), linger_until - time.monotonic()))
             ended = gang.reap()
             self.journal.catch_up()
+            if self.plan.batch and gang.has_first_rank_ended:
+                return self._end_with_script(gang)
             master_succeeded = self._has_master_succeeded(gang)
-            failed = [member for member in ended if member.record.phase is RankPhase.FAILED]
+            failed = [member for member in ended if self._ends_gang(member)]
             if failed and not master_succeeded:
                 return self._end_after_failure(gang, failed[0])
-            if ended or monitor.has_changes:
+            if ended or monitor.has_changes or gang.find_further_ranks():
                 monitor.has_changes = False
                 self.journal.save()
             if not gang.running:
@@ -245,8 +247,31 @@ class Supervisor:
                 return self._end_on_request(gang)
         return self._completed_outcome(gang)
 
+    def _ends_gang(self, member: Member) -> bool:
+        """Whether a rank that ended is a failure of the gang. The exit codes of a batch script's
+        tasks are for the script, but not the kill of one that used too much memory."""
+        if self.plan.batch and not member.ran_out_of_memory:
+            return False
+        return member.record.phase is RankPhase.FAILED
+
     def _has_master_succeeded(self, gang: Gang) -> bool:
-        return self.plan.has_master and gang.members[0].record.phase is RankPhase.SUCCEEDED
+        first = gang.members[0].record
+        return self.plan.ends_with_first_rank and first.phase is RankPhase.SUCCEEDED
+
+    def _end_with_script(self, gang: Gang) -> Outcome:
+        """Wait for the hosts of the other ranks, which follow the end of the batch script with the
+        exit codes of their last tasks. The script's own exit code decides."""
+        deadline = time.monotonic() + LINGER
+        while gang.running and time.monotonic() < deadline:
+            self.bell.wait(0.02)
+            gang.reap()
+        gang.end_further_ranks(RankPhase.SUCCEEDED)
+        self._end_remaining(gang)
+        script = gang.members[0].record
+        if script.phase is not RankPhase.FAILED:
+            return Outcome(Phase.COMPLETED)
+        message = f"The batch script {script.message}."
+        return Outcome(Phase.FAILED, script.reason, message, retry=True)
 
     def _completed_outcome(self, gang: Gang) -> Outcome:
         """Return the success of the attempt. Workers that failed after their master are named."""
@@ -272,6 +297,7 @@ class Supervisor:
         """End the ranks that still run. Returns those that did not end within the grace period."""
         remaining = gang.running
         late = gang.end(self.plan.grace)
+        gang.end_further_ranks(RankPhase.STOPPED)
         for member in remaining:
             member.record.phase = RankPhase.STOPPED
             member.record.reason = Reason.NONE

@@ -6,7 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.local.planning import setup
+from engines.local.batch import starting
+from engines.local.batch.job import ScriptJob
+from engines.local.planning import mpi, setup
 from engines.local.planning.environment import (
     environment,
     expand,
@@ -81,6 +83,7 @@ class Gang:
         self._ports = ExitStack()
         self._setup_script: Path | None = None
         self._gpu_names: dict[int, str] = {}
+        self._job: ScriptJob | None = None
         self._started_at: float | None = None  # when all ranks had started; by the monotonic clock
 
     def start(self) -> None:
@@ -96,6 +99,7 @@ class Gang:
         script = self.folder.setup_script(self.plan.run)
         self._setup_script = setup.write_script(script, self.plan.setup)
         self._gpu_names = nvidia.cuda_names(self.gauge.devices)
+        self._write_batch_job()
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
             try:
                 self._spawn(rank, record, rendezvous_ports)
@@ -105,6 +109,17 @@ class Gang:
                 raise SpawnError(record, error) from error
         self._started_at = time.monotonic()
         self.gauge.open()
+
+    def _write_batch_job(self) -> None:
+        """Write the batch script, if there is one, and what its programs need."""
+        batch = self.plan.batch
+        if batch is None:
+            return
+        devices = [index for rank in self.plan.ranks for index in rank.visible_gpus]
+        gpus = [self._gpu_names.get(index, str(index)) for index in dict.fromkeys(devices)]
+        attempt = self.record.attempt
+        self._job = starting.describe_job(self.plan, batch, self.folder, attempt=attempt, gpus=gpus)
+        starting.write_job(self.folder.batch(self.plan.run), self._job, batch)
 
     def _spawn(self, rank: RankPlan, record: RankRecord, rendezvous_ports: list[int]) -> None:
         """Start the first process of one rank, with its log, volumes and limits, and record it."""
@@ -120,6 +135,12 @@ class Gang:
             tool_ports=record.ports,
             gpu_names=self._gpu_names,
         )
+        if self._job:
+            batch_folder = self.folder.batch(self.plan.run)
+            variables |= starting.host_variables(
+                self._job, batch_folder, rank.rank, variables["PATH"]
+            )
+            variables |= mpi.settings_of_batch_script(batch_folder / starting.HOSTS)
         name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
         cgroup = cgroups.create(name, cpu=rank.cpu_limit, memory=rank.memory_limit)
         log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
@@ -156,6 +177,31 @@ class Gang:
     def running(self) -> list[Member]:
         """The ranks whose first process has not ended."""
         return [member for member in self.members if member.process.returncode is None]
+
+    @property
+    def has_first_rank_ended(self) -> bool:
+        return self.members[0].process.returncode is not None
+
+    def find_further_ranks(self) -> bool:
+        """Record the ranks that a batch script started beyond those that were requested: they have
+        a log. Returns whether there are new ones."""
+        if self._job is None:
+            return False
+        known = len(self.record.ranks)
+        logs = self.folder.logs(self.plan.run)
+        last = max((rank for rank, attempt in logs if attempt == self.record.attempt), default=0)
+        for _ in range(known, last + 1):
+            self.record.add_rank()
+        return last >= known
+
+    def end_further_ranks(self, phase: RankPhase) -> None:
+        """Record that these ranks ended with the script that started them. Their exit codes are
+        only known to the script."""
+        self.find_further_ranks()
+        for record in self.record.ranks[len(self.plan.ranks) :]:
+            if record.phase is RankPhase.RUNNING:
+                record.phase = phase
+                record.finished_at = monotonic_now()
 
     def reap(self) -> list[Member]:
         """Record the ranks that ended since the last call, and return them, the likely cause first.

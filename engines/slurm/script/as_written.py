@@ -9,13 +9,13 @@ import shlex
 from collections.abc import Iterator
 
 from engines.base import Launch
+from engines.shared.batch_scripts import batch_script_complaints
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
 from engines.slurm.script.rank.variables import platform_variables, user_variables
 from engines.slurm.script.shape import script_text
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
-from spec.imports.sbatch import BATCH_SCRIPT, import_script
 from spec.problems.errors import Problem, parse_path
 from spec.workload import WorkloadSpec
 
@@ -80,17 +80,7 @@ def environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
 
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Yield problems if the spec contradicts the script, or if the script cannot run here."""
-    if not script_text(spec):
-        return
-    script = import_script(script_text(spec), unchanged=True)
-    for note in script.notes:
-        if note.blocks:
-            yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")
-    tasks = script.allocation.tasks
-    if tasks != spec.num_pods:
-        text = f"the batch script asks for {tasks} tasks, which are the ranks"
-        yield Problem(("numWorkers",), text)
-    for path, value in (("setup", spec.setup), ("worker.args", spec.worker.args)):
-        if value:
-            text = "a batch script runs as it stands; leave it out, or write it into the script"
-            yield Problem(parse_path(path), text)
+    yield from batch_script_complaints(spec)
+    if script_text(spec) and spec.worker.args:
+        text = "a batch script runs as it stands; leave it out, or write it into the script"
+        yield Problem(parse_path("worker.args"), text)

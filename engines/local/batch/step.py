@@ -1,0 +1,235 @@
+"""Plans a step of a batch job: which tasks run on which nodes, at which hosts. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engines.local.batch.hostlist import compress_counts, compress_hostlist, expand_hostlist
+from engines.local.batch.job import ScriptJob, ScriptNode
+
+TOO_MANY = "Unable to create step for job {0}: More processors requested than permitted"
+NO_NODES = "Unable to create step for job {0}: Requested node configuration is not available"
+#: Options that ask for what this machine does not have.
+REFUSED = {
+    "multi-prog": "this machine has no --multi-prog; start each program by an srun of its own",
+    "container-image": "this machine starts no containers; leave --container-image out",
+    "container": "this machine starts no containers; leave --container out",
+    "het-group": "a job of this machine has one part; leave --het-group out",
+}
+INHERITED = {
+    "ntasks": ("SLURM_NTASKS", "SLURM_NPROCS"),
+    "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "kill-on-bad-exit": ("SLURM_KILL_BAD_EXIT",),
+    "label": ("SLURM_LABELIO",),
+    "export": ("SLURM_EXPORT_ENV",),
+    "output": ("SLURM_STDOUTMODE",),
+    "error": ("SLURM_STDERRMODE",),
+    "input": ("SLURM_STDINMODE",),
+    "gpus-per-task": ("SLURM_GPUS_PER_TASK",),
+    "overcommit": ("SLURM_OVERCOMMIT",),
+}
+
+
+class StepError(Exception):
+    """The step cannot be created; the message says why, in Slurm's words where it has any."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a step. ``host`` is the rank whose host starts it."""
+
+    number: int
+    local_number: int
+    node: ScriptNode
+    node_number: int
+    host: int
+
+
+@dataclass(frozen=True)
+class ScriptStep:
+    """A step. ``warnings`` are sentences for people."""
+
+    tasks: tuple[Task, ...]
+    nodes: tuple[ScriptNode, ...]
+    cpus_per_task: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def tasks_per_node(self) -> list[int]:
+        return [sum(task.node is node for task in self.tasks) for node in self.nodes]
+
+
+def inherit_options(given: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the options with those that srun takes from its environment."""
+    options = dict(given)
+    for name, variables in INHERITED.items():
+        for variable in variables:
+            if name not in options and environment.get(variable):
+                options[name] = environment[variable]
+    return options
+
+
+def plan_step(
+    job: ScriptJob, given: Mapping[str, str], environment: Mapping[str, str]
+) -> ScriptStep:
+    """Return the step that these options of srun ask for. Raises ``StepError``."""
+    for name, reason in REFUSED.items():
+        if name in given:
+            raise StepError(reason)
+    options = inherit_options(given, environment)
+    cpus = _read_count(given, "cpus-per-task") or 1
+    nodes = _allowed_nodes(job, options)
+    wanted_nodes = _wanted_node_count(options, nodes)
+    tasks = _task_count(options, given, wanted_nodes)
+    warnings: list[str] = []
+    if tasks < wanted_nodes:
+        if "nodelist" not in given:
+            warnings.append(
+                f"Warning: can't run {tasks} processes on {wanted_nodes} nodes, "
+                f"setting nnodes to {tasks}"
+            )
+        wanted_nodes = tasks
+    chosen = nodes[:wanted_nodes]
+    used_nodes = [node for node in job.nodes if node in chosen]
+    per_node = _read_count(given, "ntasks-per-node") if "ntasks" not in options else None
+    counts = _divide_tasks(
+        job, used_nodes, tasks, cpus, per_node, may_share="overcommit" in options
+    )
+    return ScriptStep(
+        tuple(_tasks(job, used_nodes, counts)), tuple(used_nodes), cpus, tuple(warnings)
+    )
+
+
+def _read_count(options: Mapping[str, str], name: str) -> int | None:
+    text = options.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise StepError(f'Invalid numeric value "{text}" for --{name}.')
+    return int(text)
+
+
+def _wanted_node_count(options: Mapping[str, str], nodes: Sequence[ScriptNode]) -> int:
+    least = options.get("nodes", "").partition("-")[0]
+    if not (least.isascii() and least.isdigit() and int(least)):
+        return len(nodes)
+    return min(int(least), len(nodes))
+
+
+def _allowed_nodes(job: ScriptJob, options: Mapping[str, str]) -> list[ScriptNode]:
+    """Return the nodes that the step may use, those that it asks for first."""
+    by_name = {node.name: node for node in job.nodes}
+    nodes = list(job.nodes)
+    if excluded := options.get("exclude"):
+        nodes = [node for node in nodes if node.name not in expand_hostlist(excluded)]
+    if first := options.get("relative"):
+        nodes = nodes[int(first) :] if first.isdigit() else nodes
+    if asked := options.get("nodelist"):
+        names = expand_hostlist(asked)
+        if unknown := [name for name in names if name not in by_name]:
+            raise StepError(
+                f"node {unknown[0]} is not one of this job: {compress_hostlist(by_name)}"
+            )
+        first_nodes = [by_name[name] for name in dict.fromkeys(names)]
+        nodes = first_nodes + [node for node in nodes if node not in first_nodes]
+    if not nodes:
+        raise StepError(NO_NODES.format(job.number))
+    return nodes
+
+
+def _task_count(options: Mapping[str, str], given: Mapping[str, str], nodes: int) -> int:
+    if count := _read_count(options, "ntasks"):
+        return count
+    return nodes * (_read_count(given, "ntasks-per-node") or 1)
+
+
+def _divide_tasks(
+    job: ScriptJob,
+    nodes: Sequence[ScriptNode],
+    tasks: int,
+    cpus: int,
+    per_node: int | None,
+    *,
+    may_share: bool,
+) -> list[int]:
+    """Return the tasks of each node: one for each first, then as many as it has CPUs for, node by
+    node, as Slurm divides them."""
+    room = [max(1, tasks) if may_share else node.cpus // cpus for node in nodes]
+    if per_node:
+        room = [min(each, per_node) for each in room]
+    elif may_share:  # evenly, because no number of CPUs decides
+        each, more = divmod(tasks, len(nodes))
+        return [each + (number < more) for number in range(len(nodes))]
+    if tasks > sum(room) or 0 in room:
+        raise StepError(TOO_MANY.format(job.number))
+    counts = [1] * len(nodes)
+    left = tasks - len(nodes)
+    for number, each in enumerate(room):
+        more = min(left, each - 1)
+        counts[number] += more
+        left -= more
+    return counts
+
+
+def _tasks(job: ScriptJob, nodes: Sequence[ScriptNode], counts: Sequence[int]) -> Iterator[Task]:
+    number = 0
+    for node_number, (node, count) in enumerate(zip(nodes, counts, strict=True)):
+        for local_number in range(count):
+            # The host of the rank with the task's number if it is here, so that the limits of a
+            # rank hold for its task; else the hosts of the node take turns.
+            own = number if number in node.ranks else node.ranks[local_number % len(node.ranks)]
+            yield Task(number, local_number, node, node_number, own)
+            number += 1
+
+
+def step_variables(
+    job: ScriptJob, step: ScriptStep, number: int, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what srun sets for all tasks of a step."""
+    counts = compress_counts(step.tasks_per_node)
+    names = compress_hostlist(node.name for node in step.nodes)
+    tasks = str(len(step.tasks))
+    return {
+        "SLURM_STEP_ID": str(number),
+        "SLURM_STEPID": str(number),
+        "SLURM_STEP_NODELIST": names,
+        "SLURM_STEP_NUM_NODES": str(len(step.nodes)),
+        "SLURM_STEP_NUM_TASKS": tasks,
+        "SLURM_STEP_TASKS_PER_NODE": counts,
+        "SLURM_NTASKS": tasks,
+        "SLURM_NPROCS": tasks,
+        "SLURM_NNODES": str(len(step.nodes)),
+        "SLURM_TASKS_PER_NODE": counts,
+        "SLURM_LAUNCH_NODE_IPADDR": job.nodes[0].name,
+        "SLURM_SRUN_COMM_HOST": job.nodes[0].name,
+        "SLURM_CPUS_PER_TASK": environment.get("SLURM_CPUS_PER_TASK", str(step.cpus_per_task)),
+    }
+
+
+def task_variables(step: ScriptStep, task: Task, options: Mapping[str, str]) -> dict[str, str]:
+    """Return what differs between the tasks of a step."""
+    node = task.node
+    on_node = [other.number for other in step.tasks if other.node is node]
+    values = {
+        "SLURM_PROCID": str(task.number),
+        "SLURM_LOCALID": str(task.local_number),
+        "SLURM_NODEID": str(task.node_number),
+        "SLURM_GTIDS": ",".join(map(str, on_node)),
+        "SLURMD_NODENAME": node.name,
+        "SLURM_CPUS_ON_NODE": str(node.cpus),
+    }
+    if node.gpu_count:
+        values["SLURM_GPUS_ON_NODE"] = str(node.gpu_count)
+        values["CUDA_VISIBLE_DEVICES"] = ",".join(_visible_gpus(node, task, options))
+    return values
+
+
+def _visible_gpus(node: ScriptNode, task: Task, options: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the GPUs that a task sees: those of its node, or its own share with
+    ``--gpus-per-task``, as on Slurm."""
+    own = options.get("gpus-per-task", "").rpartition(":")[2]
+    if not own.isdigit() or not node.gpus:
+        return node.gpus
+    count = int(own)
+    first = task.local_number * count % len(node.gpus)
+    return node.gpus[first : first + count]

@@ -1,0 +1,150 @@
+"""A batch script runs byte for byte: nobody parses its commands."""
+
+import sys
+
+from spec.phases import Phase, RankPhase
+from tests.engines.local.batch.scripts import launch_script, launch_text, run_script, wait_for_end
+from tests.engines.local.conftest import LocalRig
+
+
+def test_a_step_prints_to_the_logs_of_its_ranks(rig: LocalRig) -> None:
+    ended = run_script(rig, "srun bash -c 'echo $SLURM_PROCID of $SLURM_NTASKS'")
+    assert ended.observation.phase is Phase.COMPLETED
+    assert ended.logs == ["0 of 2\n", "1 of 2\n"]
+
+
+#: Pieces of scripts, and what they print.
+PIECES = {
+    "EPOCHS=3\nsrun echo epochs=$EPOCHS": "epochs=3\n",
+    'CMD="echo trained"\nsrun -K $CMD': "trained\n",
+    "if [ -d /tmp ]; then\n  srun echo trained\nfi": "trained\n",
+    "cat > t <<EOF\n# stage\nzero:\n  stage: 2\nEOF\nsrun cat t": "# stage\nzero:\n  stage: 2\n",
+    "OMP_NUM_THREADS=2 srun printenv OMP_NUM_THREADS": "2\n",
+    "run() { srun echo $1; }\nfor lr in 1 2; do run $lr; done": "1\n2\n",
+    "echo no step at all": "no step at all\n",
+    'ip=$(srun echo host); echo "[$ip]"': "[host]\n",
+    "srun echo a | tee t | wc -l; cat t": "1\na\n",
+    "srun echo a > f; wc -l < f": "1\n",
+    "echo in | srun cat": "in\n",
+    "srun bash <<'EOF'\necho here\nEOF": "here\n",
+    "srun bash -c 'exit 3' || echo code $?": "code 3\n",
+}
+
+
+def test_shell_code_around_a_step_works(rig: LocalRig) -> None:
+    """All pieces in one script, each in a subshell between two marks."""
+    pieces = "".join(f"echo '=='\n(\n{piece}\n)\n" for piece in PIECES)
+    ended = run_script(rig, f"exec 2> errors\n{pieces}", options="-n 1")
+    printed = ended.output.split("==\n")[1:]
+    assert dict(zip(PIECES, printed, strict=True)) == PIECES
+
+
+def test_a_timed_step_is_timed(rig: LocalRig) -> None:
+    ended = run_script(rig, "time srun echo done")
+    assert ended.output.startswith("done\n")
+    assert "real" in ended.output
+
+
+def test_any_interpreter_runs_its_script(rig: LocalRig) -> None:
+    text = (
+        f"#!{sys.executable}\n#SBATCH -n 1\n"
+        "import os, sys\nprint('data', os.environ['SLURM_JOB_NUM_NODES'], sys.argv[1:])\n"
+    )
+    launched = rig.submit(launch_text(text, args="a 'b c'"))
+    assert wait_for_end(rig, launched).output == "data 1 ['a', 'b c']\n"
+
+
+def test_steps_run_beside_each_other(rig: LocalRig) -> None:
+    # Each waits for the other, so that one after the other would never end.
+    body = """
+    mkfifo ab ba
+    srun -n1 --overlap bash -c 'echo from a > ab; cat ba' &
+    srun -n1 --overlap bash -c 'cat ab; echo from b > ba' &
+    wait
+    """
+    ended = run_script(rig, body)
+    assert sorted(ended.output.splitlines()[-2:]) == ["from a", "from b"]
+
+
+def test_the_script_sees_its_job(rig: LocalRig) -> None:
+    names = (
+        "JOB_NUM_NODES NTASKS NTASKS_PER_NODE CPUS_PER_TASK JOB_NODELIST TASKS_PER_NODE JOB_NAME"
+    )
+    ended = run_script(
+        rig,
+        f"for name in {names}; do printenv SLURM_$name; done",
+        options="-J bert --nodes=2 --ntasks-per-node=2 --cpus-per-task=3",
+    )
+    assert ended.output.splitlines() == ["2", "4", "2", "3", "127.0.0.[1-2]", "2(x2)", "bert"]
+
+
+def test_variables_of_other_frameworks_are_not_set(rig: LocalRig) -> None:
+    ended = run_script(rig, "printenv RANK WORLD_SIZE MASTER_ADDR MASTER_PORT; echo end")
+    assert ended.output == "end\n"
+
+
+def test_a_failed_script_fails_the_workload_with_its_code(rig: LocalRig) -> None:
+    ended = run_script(rig, "srun -n1 bash -c 'exit 5'", options="-n 1")
+    assert ended.observation.phase is Phase.FAILED
+    assert ended.observation.message == "The batch script exited with code 5."
+    assert [rank.exit_code for rank in ended.observation.ranks] == [5]
+    assert "task 0: Exited with exit code 5" in ended.output
+
+
+def test_a_script_that_bears_a_failure_completes(rig: LocalRig) -> None:
+    ended = run_script(rig, "srun bash -c '[ $SLURM_PROCID = 0 ] || exit 4' || true")
+    assert ended.observation.phase is Phase.COMPLETED
+    phases = [rank.phase for rank in ended.observation.ranks]
+    assert phases == [RankPhase.SUCCEEDED, RankPhase.FAILED]
+
+
+def test_a_failed_task_ends_the_others_of_its_step(rig: LocalRig) -> None:
+    body = "srun bash -c '[ $SLURM_PROCID = 1 ] && exit 7; sleep 60'; echo code $?"
+    ended = run_script(rig, body)
+    assert ended.output.endswith("code 143\n")
+
+
+def test_what_still_runs_at_the_end_is_killed(rig: LocalRig) -> None:
+    launched_end = run_script(rig, "srun sleep 60 &\nsleep 60 &\necho end")
+    assert launched_end.observation.phase is Phase.COMPLETED
+    assert launched_end.output == "end\n"
+
+
+def test_two_nodes_meet_at_the_first(rig: LocalRig) -> None:
+    program = """
+import os, socket
+address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+if os.environ["SLURM_NODEID"] == "0":
+    print(socket.create_server(address).accept()[0].recv(9).decode())
+else:
+    while True:
+        try:
+            socket.create_connection(address).sendall(b"met")
+            break
+        except ConnectionRefusedError:
+            pass
+"""
+    body = f"""
+    nodes=( $(scontrol show hostnames $SLURM_JOB_NODELIST) )
+    export MASTER_ADDR=$(srun --nodes=1 --ntasks=1 -w ${{nodes[0]}} printenv SLURMD_NODENAME)
+    export MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+    srun {sys.executable} -c '{program}'
+    """
+    ended = run_script(rig, body, options="--nodes=2 --ntasks-per-node=1")
+    assert ended.output.endswith("met\n")
+
+
+def test_more_tasks_than_requested_are_further_ranks(rig: LocalRig) -> None:
+    step = "srun -n 4 -c 1 -K bash -c 'echo rank $SLURM_PROCID'"
+    ended = run_script(rig, step, options="--nodes=2 --cpus-per-task=2")
+    assert ended.observation.has_own_ranks
+    assert ended.logs == [f"rank {number}\n" for number in range(4)]
+    assert {rank.phase for rank in ended.observation.ranks} == {RankPhase.SUCCEEDED}
+
+
+def test_a_second_attempt_runs_the_script_again(rig: LocalRig) -> None:
+    body = "echo try $(ls $CHECKPOINT_DIR | wc -l); touch $CHECKPOINT_DIR/$SLURM_JOB_ID; exit 1"
+    launched = rig.submit(launch_script(body, backoffLimit=1))
+    ended = wait_for_end(rig, launched)
+    assert ended.observation.attempt == 1
+    assert [rig.log(launched, attempt=attempt) for attempt in (0, 1)] == ["try 0\n", "try 1\n"]
