@@ -88,7 +88,7 @@ class ClusterChecks:
 
     def _try_job(self) -> tuple[Finding, ...]:
         if time.monotonic() > self._until:
-            self._tried = tuple(try_job(self.transport, self.site))
+            self._tried = tuple(try_job(self.transport, self.site, self._tried))
             # A working prologue may always end with an error code, so that is no reason to try
             # again soon.
             levels = (it.level for it in self._tried if it.name != PROLOGUE)

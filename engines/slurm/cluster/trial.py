@@ -2,7 +2,7 @@
 containers on a node."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engines.findings import METERING, PERMISSIONS, Finding, Level
 from engines.slurm.client import files
@@ -14,8 +14,10 @@ from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 NODES = "Nodes"
 CONTAINERS = "Containers"
 PROLOGUE = "Prologue"
+TEST_JOB = "Test job"
 NAME = "trainyard-test"
-PATIENCE = 15.0  # seconds to wait for the job, which may be queued on a busy cluster
+PATIENCE = 15.0  # seconds to wait for the job's start, because a busy cluster queues it
+RUN_PATIENCE = 90.0  # seconds that it may run: a prologue may load much from cold storage
 UNKNOWN = "Not known yet: importing it takes long"
 GLANCE_SECONDS = 0.5
 OUTPUT_LENGTH = 300  # characters shown of a prologue's output
@@ -28,11 +30,11 @@ cd "$1" && folder=$(mktemp -d trial.XXXXXX) && cd "$folder" && cat > prologue.sh
 cat > job.sh <<'END'
 #!/bin/bash
 [ -e prologue.sh ] || { echo "$PWD is not that directory"; exit 1; }
+echo "runs $SLURMD_NODENAME" > .runs && mv .runs runs
 . ./prologue.sh > prologue.log 2> prologue.err
 code=$?
 python=$(command -v python || command -v python3)
 {
-  echo "node $SLURMD_NODENAME"
   echo "ended $code"
   echo "python $python"
   echo "version $($python --version 2>&1)"
@@ -57,6 +59,7 @@ echo "$folder ${id%%;*}"
 READ_TRIAL = r"""
 cd "$1/$2" 2>/dev/null || exit 0
 echo "state $(squeue --noheader --jobs="$3" --states=all --format='%T %r' 2>/dev/null)"
+[ -e runs ] && cat runs
 [ -e seen ] && cat seen
 [ -e torch ] && cat torch
 [ -s job.log ] && head -c 500 job.log | sed 's/^/said /'
@@ -71,8 +74,11 @@ exit 0
 """
 
 
-def try_job(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
-    """Run the trial job, wait for it, and yield findings about its node."""
+def try_job(
+    transport: Transport, site: SlurmSite, known: Sequence[Finding] = ()
+) -> Iterator[Finding]:
+    """Run the trial job, wait for it, and yield findings about its node. ``known`` are those of an
+    earlier trial job, which stay if this one does not get as far."""
     prologue = site.prologue.replace("\r\n", "\n") + "\n"
     words = site.directory, site.partition, site.account, NAME
     result = files.run_program(transport, SUBMIT_TRIAL, *words, stdin=prologue.encode())
@@ -84,32 +90,42 @@ def try_job(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
     folder, job = result.out.split()[:2]
     yield Finding(PERMISSIONS, "Jobs", Level.OK, f"Job {job} was accepted")
     try:
-        report = _wait_for_report(transport, site, folder, job)
+        report, ran = _wait_for_report(transport, site, folder, job)
     finally:
         files.run_program(transport, REMOVE_TRIAL, site.directory, folder, job, NAME)
     program = site.containers or find_container_program(transport)
-    yield from _node_findings(site, report, job, program)
+    if "ended" in report:
+        yield from _node_findings(site, report, program)
+        return
+    unfinished = list(_unfinished_trial(site, report, job, ran))
+    yield from unfinished
+    if all(it.level is not Level.MISSING for it in unfinished):
+        names = {it.name for it in unfinished}
+        yield from (it for it in known if it.area == NODES and it.name not in names)
 
 
-def _wait_for_report(transport: Transport, site: SlurmSite, folder: str, job: str) -> Report:
+def _wait_for_report(
+    transport: Transport, site: SlurmSite, folder: str, job: str
+) -> tuple[Report, float]:
+    """Return the report of the job, and for how many seconds it was seen to run."""
     deadline = time.monotonic() + PATIENCE
+    began: float | None = None
     while True:
         result = files.run_program(transport, READ_TRIAL, site.directory, folder, job)
+        now = time.monotonic()
         report = group_lines(files.output_of(result, "squeue"))
+        if "runs" in report and began is None:
+            began = now
+            deadline = now + RUN_PATIENCE
         state = report.get("state", [""])[0].split(" ")[0]
-        if "torch" in report or state not in UNFINISHED or time.monotonic() > deadline:
-            return report
+        if "torch" in report or state not in UNFINISHED or now > deadline:
+            return report, 0.0 if began is None else now - began
         time.sleep(GLANCE_SECONDS)
 
 
-def _node_findings(
-    site: SlurmSite, report: Report, job: str, container_program: str
-) -> Iterator[Finding]:
-    if "node" not in report:
-        yield _failed_trial(site, report, job)
-        return
-    node = report["node"][0]
-    yield Finding(NODES, "Shared directory", Level.OK, f"{node} reads and writes it")
+def _node_findings(site: SlurmSite, report: Report, container_program: str) -> Iterator[Finding]:
+    node = report["runs"][0]
+    yield _directory_finding(node)
     yield from _prologue_findings(report, node)
     for program in report.get("lacks", ()):
         if program == "sstat":
@@ -135,6 +151,10 @@ def _node_findings(
     else:
         text = f"{python} on {node} has no PyTorch. The prologue can activate an environment."
         yield Finding(NODES, "PyTorch", Level.WARNING, text)
+
+
+def _directory_finding(node: str) -> Finding:
+    return Finding(NODES, "Shared directory", Level.OK, f"{node} reads and writes it")
 
 
 def _prologue_findings(report: Report, node: str) -> Iterator[Finding]:
@@ -191,15 +211,26 @@ def container_finding(program: str, available: list[str], node: str) -> Finding:
     return Finding(NODES, CONTAINERS, Level.OK, text)
 
 
-def _failed_trial(site: SlurmSite, report: Report, job: str) -> Finding:
+def _unfinished_trial(site: SlurmSite, report: Report, job: str, ran: float) -> Iterator[Finding]:
+    """Yield findings about a job that did not get as far as looking around."""
     state, _, reason = report.get("state", [""])[0].partition(" ")
+    if "runs" in report and state in UNFINISHED:
+        node = report["runs"][0]
+        yield _directory_finding(node)
+        text = (
+            f"The test job {job} ran for {ran:.0f} s on {node} and was still in the prologue, so "
+            "the programs of the node were not tested."
+        )
+        yield Finding(NODES, TEST_JOB, Level.WARNING, text)
+        return
     if state in UNFINISHED:
         text = f"The test job {job} waited too long ({reason}), so no node was tested."
-        return Finding(NODES, "Test job", Level.WARNING, text)
+        yield Finding(NODES, TEST_JOB, Level.WARNING, text)
+        return
     message = " ".join(filter(None, (*report.get("said", ()), _prologue_output(report)))) or state
     text = (
         f"The test job {job} ended as {state} and wrote nothing to {site.directory}: {message}. "
         "The directory must be the same on login node and nodes, this user must have a home there, "
         "and the prologue must not end the shell."
     )
-    return Finding(NODES, "Shared directory", Level.MISSING, text)
+    yield Finding(NODES, "Shared directory", Level.MISSING, text)

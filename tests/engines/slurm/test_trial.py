@@ -97,6 +97,30 @@ def test_a_job_that_slurm_refuses_or_keeps_waiting_is_told(
     assert left.out == ""
 
 
+def test_a_slow_prologue_is_told_and_what_was_known_stays(
+    rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "RUN_PATIENCE", 1.0)
+    known = (
+        Finding(trial.NODES, "Python", Level.OK, "Python 3.11.2"),
+        Finding(trial.NODES, trial.TEST_JOB, Level.WARNING, "of an earlier time"),
+    )
+    site = replace(rig.site, prologue="sleep 60")
+    found = {it.name: it for it in trial.try_job(rig.transport, site, known)}
+    pattern = r"The test job \d+ ran for \d+ s on n\d and was still in the prologue, .+"
+    assert re.fullmatch(pattern, found[trial.TEST_JOB].text)
+    assert found["Shared directory"].level is Level.OK
+    assert found["Python"].text == "Python 3.11.2"
+
+
+def test_a_prologue_may_take_longer_than_a_queue(
+    rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "PATIENCE", 10.0)
+    found = tried(rig, replace(rig.site, prologue="sleep 11"))
+    assert found["Python"].name == "Python"
+
+
 def test_the_partitions_and_priorities_that_there_are_are_listed(rig: SlurmRig) -> None:
     engine = SlurmEngine(rig.transport, rig.site)
     found = {it.name: it for it in engine.check()}
