@@ -8,6 +8,7 @@ from engines.base import Handle, Launch, Site
 from engines.slurm.script.render import render_files
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import S3, Git, HostPath, Storage
+from spec.formats import documents
 from spec.framework import Framework
 from spec.imports.sbatch import import_script
 from spec.kind import WorkloadKind
@@ -173,15 +174,11 @@ def script() -> Launch:
 
 def as_written(text: str, handle: Handle = HANDLE) -> Launch:
     """A batch script that runs as it stands."""
-    document = import_script(text, unchanged=True).spec
-    compute = document.pop("compute")
-    command = document.pop("command")
-    place = document.pop("workingDir", None)
-    feature = document.pop("nodeType", None)
-    worker = {"command": command, "compute": compute, "workingDir": place, "nodeType": feature}
-    grace = {"terminationGracePeriodSeconds": 2, "architecture": "workers_only"}
-    spec = WorkloadSpec.model_validate({**document, **grace, "worker": worker})
-    return Launch(handle, 1, spec)
+    script = import_script(text, unchanged=True)
+    master = script.master(script.spec)
+    document = documents.from_wire(script.spec, no_master=master is None, master=master)
+    document["terminationGracePeriodSeconds"] = 2
+    return Launch(handle, 1, WorkloadSpec.model_validate(document))
 
 
 CASES = {

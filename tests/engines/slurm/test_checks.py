@@ -85,7 +85,7 @@ def test_a_prologue_with_an_error_code_and_output_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, seen: str, says: str
 ) -> None:
     monkeypatch.setattr(trial, "find_container_program", lambda *_: "")
-    answer = f"folder 7\nstate COMPLETED None\nnode n1\nversion Python 3.11\ntorch 2\n{seen}\n"
+    answer = f"folder 7\nstate COMPLETED None\nruns n1\nversion Python 3.11\ntorch 2\n{seen}\n"
     found = {it.name: it for it in trial.try_job(Answering(answer), SlurmSite("/shared"))}
     assert (trial.PROLOGUE in found) is bool(says)
     assert not says or found[trial.PROLOGUE].text == f"The prologue {says}"

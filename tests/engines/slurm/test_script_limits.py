@@ -59,7 +59,7 @@ def said(launched: Launch, site: SlurmSite = SHARED) -> list[tuple[str, str]]:
         ("-p gpu -n 30 --overcommit",),
         ("-p debug,long --nodes=2",),
         ("-p gpu -A vision -q low",),
-        ("-p [YOUR_PARTITION]",),  # its line is refused already
+        ("-p YOUR_PARTITION",),  # its line is refused already
     ],
 )
 def test_what_the_named_partition_starts_is_not_refused(lines: tuple[str, ...]) -> None:
@@ -71,7 +71,7 @@ def test_what_the_named_partition_starts_is_not_refused(lines: tuple[str, ...]) 
     [
         (("-n 1", "--partition=debug", "--time=1:00:00"), "line 4: the partition debug allows 5"),
         (("--partition=debug", "--nodes=2"), "line 3: it takes 2 nodes, and the partition debug"),
-        (("--partition=YOUR_PARTITION",), "line 2: the cluster has no partition YOUR_PARTITION"),
+        (("--partition=nowhere",), "line 2: the cluster has no partition nowhere"),
         (("-p private -q high",), "line 2: the partition private is for speech"),
         (("-p picky",), "line 2: the partition picky is not for the account vision"),
         (("--nodes=5", "-p gpu"), "line 2: it takes 5 nodes, and the partition gpu has 4"),

@@ -138,3 +138,29 @@ def test_every_rank_that_prints_is_shown(rig: SlurmRig, run: Run, text: str) -> 
     for rank in range(4):
         assert lines(rig, launched, rank) == [f"rank {rank}"]
     assert len(logs(rig.engine, launched.handle, 3)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        (
+            '#SBATCH --nodes=1\n#SBATCH --ntasks=4\n#SBATCH --gres=gpu:1\npython3 -c "print(1)"\n',
+            ["1"],
+        ),
+        ("#SBATCH -N 2 -c 2\nsrun -n 4 -c 1 -K sh -c 'echo $SLURM_PROCID'\n", list("0123")),
+        ("# one\u2028two\n#SBATCH -n 2\nsrun -K sh -c 'echo $SLURM_PROCID'\n", list("01")),
+        (
+            "#SBATCH -N 1 -n 1\n#SBATCH --out=no/a.out\n#SBATCH --err=no/a.err\necho hello\n",
+            ["hello"],
+        ),
+    ],
+    ids=["shared GPU", "more tasks", "separator in a comment", "abbreviations"],
+)
+def test_odd_scripts_run_as_with_sbatch_alone(
+    rig: SlurmRig, run: Run, text: str, outputs: list[str]
+) -> None:
+    launched = run(f"#!/bin/bash\n#SBATCH --chdir=/tmp --time=5\n{text}")
+    assert [lines(rig, launched, rank) for rank in range(len(outputs))] == [[it] for it in outputs]
+    shown = rig.engine.observe(launched.handle)
+    assert shown
+    assert len(shown.ranks) >= len(outputs)
