@@ -61,6 +61,12 @@ def never_starts(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Cause 
     return cluster.definition.never_starts(cluster, launch)
 
 
+def waits_for(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Cause | None:
+    """Return what the spec would wait for that does not exist on the cluster yet."""
+    launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
+    return cluster.definition.waits_for(cluster, launch)
+
+
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
     """Yield, with the reason, the parts of the spec that have no effect on the cluster, or need
     something that is still to be created."""

@@ -132,7 +132,25 @@ def _issue(
             return f"its credential {named.name} is gone, or no longer valid"
         if issue := credential.issue_in(cluster):
             return f"its credential {credential.name} cannot be used: {issue}"
+    missing = _missing_claim(source, spec, cluster)
+    if missing:
+        return f"the project's namespace has no claim {missing}"
     return next(cluster.definition.storage_complaints(cluster, spec.as_storage), "")
+
+
+def _missing_claim(
+    source: DataSource, spec: data_source.DataSourceSpec, cluster: Cluster
+) -> str | None:
+    """Return the name of a claim that a project's data source names and its namespace lacks. In
+    other scopes each project has claims of its own."""
+    if not source.project:
+        return None
+    for claim in spec.as_storage.pvc:
+        claims = cluster.definition.claims(cluster, source.project.name)
+        if claim.existing_pvc and claims is not None:
+            names = {it.name for it in claims}
+            return None if claim.claim_name in names else claim.claim_name
+    return None
 
 
 DATA_SOURCE = DataSourceAssetKind()

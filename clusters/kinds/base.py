@@ -161,6 +161,11 @@ class ClusterKind(ABC):
         if nothing is known to prevent it."""
         return None
 
+    def waits_for(self, cluster: "Cluster", launch: Launch) -> Cause | None:
+        """Return what a workload would wait for that does not exist yet, such as a claim; ``None``
+        if nothing is known to be missing."""
+        return None
+
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         """Yield the reasons why storage cannot be mounted there."""
         return iter(())

@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
@@ -20,6 +21,7 @@ from spec.phases import RankPhase
 from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import describe_exit
 from workloads.detail.outlook import read_outlook
+from workloads.detail.quiet import quiet_since
 from workloads.detail.ranks import RankFilter
 from workloads.http import find_with_deleted
 from workloads.logs.choice import Choice
@@ -99,6 +101,7 @@ def _header_context(workload: Workload) -> dict[str, Any]:
         "stages": lifecycle.build_stages(workload, run),
         "resumed": resumed.first(),
         "not_finite": _not_finite_metrics(workload),
+        "quiet_since": quiet_since(workload, timezone.now()),
     }
 
 

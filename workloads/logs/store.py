@@ -144,6 +144,12 @@ def latest_streams(workload_id: UUID, run: int, attempt: int) -> dict[int, Strea
     return {it.rank: it for it in ordered if it.run == run and it.attempt <= attempt}
 
 
+def last_output_at(stream: Stream) -> datetime | None:
+    """Return when the last output was collected; ``None`` if there is none."""
+    last, _ = _last_chunk(stream)
+    return last.moment if last else None
+
+
 def size(stream: Stream) -> int:
     """Return the size in bytes, as far as the index covers it."""
     last, _ = _last_chunk(stream)

@@ -19,6 +19,7 @@ from engines.kubernetes.cluster import rbac
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.names import project_namespace
 from engines.local_queues import LocalQueue
+from spec.problems.causes import Cause
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -99,6 +100,9 @@ class KubernetesKind(ClusterKind):
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         yield from names.missing_objects(cluster, launch)
         yield from names.unready_queue(cluster, launch)
+
+    def waits_for(self, cluster: "Cluster", launch: Launch) -> Cause | None:
+        return names.cause_of_missing_object(cluster, launch)
 
     def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
         return names.known_names(cluster)

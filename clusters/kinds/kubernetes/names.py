@@ -18,6 +18,7 @@ from engines.kubernetes.manifests.owned_labels import queue_name
 from engines.kubernetes.names import project_namespace
 from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from spec.parts.scheduling import NODE_TYPE
+from spec.problems.causes import Cause, CauseKind
 from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools
 from spec.workload import Replica, WorkloadSpec
@@ -97,14 +98,33 @@ def known_names(cluster: "Cluster") -> dict[str, list[str]]:
 
 def missing_objects(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     """Yield warnings about missing claims and ConfigMaps, for which pods would wait."""
+    for path, kind, name, names in _missing_references(cluster, launch):
+        text = f"the project's namespace has no {kind} {name!r} yet; {_offer_in_words(names)}"
+        yield Problem(parse_path(path), f"{text}. Pods wait until there is one")
+
+
+def cause_of_missing_object(cluster: "Cluster", launch: Launch) -> Cause | None:
+    """Return what pods would wait for that does not exist yet: the first missing claim or
+    ConfigMap."""
+    for _, kind, name, _ in _missing_references(cluster, launch):
+        return Cause(
+            CauseKind.STORAGE if kind == CLAIM else CauseKind.MISSING,
+            f"The {kind} {name} is missing",
+            f"Create the {kind} in the project's namespace, or choose another.",
+        )
+    return None
+
+
+def _missing_references(
+    cluster: "Cluster", launch: Launch
+) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Yield path, kind and name of each object that the project's namespace lacks, and the names of
+    those that it has."""
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
         for path, kind, name in _referenced_objects(replica) if replica else ():
             names = _names_of_kind(cluster, launch.handle.project, kind)
             if names is not None and name not in names:
-                text = (
-                    f"the project's namespace has no {kind} {name!r} yet; {_offer_in_words(names)}"
-                )
-                yield Problem(parse_path(f"{role}.{path}"), f"{text}. Pods wait until there is one")
+                yield f"{role}.{path}", kind, name, names
 
 
 def _names_of_kind(cluster: "Cluster", project: str, kind: str) -> list[str] | None:

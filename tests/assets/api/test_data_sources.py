@@ -175,3 +175,21 @@ def test_a_change_that_says_nothing_of_the_claim_leaves_it(call: Caller, meta: M
     one = f"/asset/datasource/pvc/{made['meta']['id']}"
     changed = call("PUT", one, {"spec": {"path": "/more"}})[1]["spec"]
     assert (changed["claimName"], changed["path"], changed["readOnly"]) == ("data", "/more", False)
+
+
+def test_a_claim_that_the_project_does_not_have_is_an_issue(
+    call: Caller, meta: Meta, project: Project
+) -> None:
+    cluster = project.cluster
+    cluster.kind = "kubernetes"
+    namespace = cluster.definition.namespace(cluster, project.name)
+    cluster.capabilities_json["claims"] = [{"namespace": namespace, "name": "there"}]
+    cluster.save()
+    for name in ("there", "gone"):
+        spec = {"path": "/data", "existingPvc": True, "claimName": name}
+        assert call("POST", f"{PATH}/pvc", {"meta": meta(name=name), "spec": spec})[0] == 201
+    address = f"{PATH}?statusInfo=true&complyToProject={project.pk}"
+    listed = {it["meta"]["name"]: it for it in call("GET", address)[1]["entries"]}
+    assert listed["there"]["status"]["status"] == "No issues found"
+    assert listed["gone"]["status"]["message"] == "the project's namespace has no claim gone"
+    assert listed["gone"]["compliance"]["compliance"] is False

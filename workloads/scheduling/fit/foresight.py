@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from clusters.connections import complaints, never_starts
+from clusters.connections import complaints, never_starts, waits_for
 from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
 from projects.quotas import strict_quotas_of
+from spec.problems.causes import CauseKind
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import admission, capacity
@@ -20,6 +21,8 @@ from workloads.scheduling.fit.repairs import ComputeChoice, Repair, RepairKind, 
 from workloads.scheduling.fit.score import verdict_columns
 
 MAX_TRIED = 50  # waiting workloads among which repairs are tried on this machine
+#: Causes that only a new object ends, such as a claim.
+WAITS_FOR_OBJECT = {CauseKind.STORAGE, CauseKind.MISSING}
 MAX_JUDGED = 4  # submitted at a time, so that each can be judged by itself
 
 
@@ -37,7 +40,7 @@ def predict(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresight
     if cluster.capabilities.queues:
         ground = supply_of_cluster(cluster, spec, project)
         fit = _within_limits(cluster, project, spec, predict_fit(spec, ground))
-        return Foresight(fit, ground)
+        return Foresight(_after_missing_objects(cluster, project, spec, fit), ground)
     device_memory = cluster.gpu_memory if spec.depends_on_gpu_memory else 0
     there = capacity.occupying_workloads(cluster)
     room = capacity.free_room(cluster, there)
@@ -77,6 +80,14 @@ def _unsaved_handle(project: Project) -> Handle:
     return Handle(UUID(int=0), "", project.name)
 
 
+def _after_missing_objects(cluster: Cluster, project: Project, spec: WorkloadSpec, fit: Fit) -> Fit:
+    """Return the judgement of a gang that waits for an object first, if one is missing."""
+    if fit.answer in {Answer.NEVER, Answer.LATER}:
+        return fit
+    cause = waits_for(cluster, _unsaved_handle(project), spec)
+    return Fit(Answer.LATER, cause) if cause else fit
+
+
 def working_repairs(
     cluster: Cluster,
     project: Project,
@@ -88,8 +99,10 @@ def working_repairs(
 ) -> list[Repair]:
     """Repairs that let the gang start. On clusters with admission a repair that fits may still wait
     behind others, so each is tried there; among many waiting workloads none is, because that takes
-    too long. A batch script says itself what it asks for, so it has none."""
-    if spec.batch_script:
+    too long. A batch script says itself what it asks for, so it has none, and another shape does
+    not create what is missing."""
+    cause = ahead.fit.cause
+    if spec.batch_script or (cause and cause.kind in WAITS_FOR_OBJECT):
         return []
     offered = find_repairs(
         spec,

@@ -25,11 +25,12 @@ def stop_idle_workspaces() -> None:
     columns = ("phase", "phase_updated_at", "run")
     for workload, seconds in workloads_with_limit("idle_limit_seconds", *columns):
         since = now - timedelta(seconds=seconds)
-        if workload.phase_updated_at <= since and _was_idle(workload, since, now):
+        if workload.phase_updated_at <= since and was_idle(workload, since, now):
             stop_idle(Workload.objects.get(pk=workload.pk))
 
 
-def _was_idle(workload: Workload, since: datetime, now: datetime) -> bool:
+def was_idle(workload: Workload, since: datetime, now: datetime) -> bool:
+    """Whether no rank has used its CPU or GPU since then. ``False`` if nobody knows."""
     samples = workload.samples.filter(kind=SampleKind.USAGE, run=workload.run, at__gte=since)
     last = since
     for at, values in samples.order_by("at").values_list("at", "values"):

@@ -5,11 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from clusters.connections import complaints, warnings
+from clusters.connections import complaints, waits_for, warnings
 from clusters.models import Cluster, Node, NodePool
 from engines.base import Handle
 from engines.kubernetes.jobs import KAI
 from spec.formats import documents
+from spec.problems.causes import CauseKind
 
 pytestmark = pytest.mark.django_db
 TYPE = "run.ai/type"
@@ -120,3 +121,18 @@ def test_a_missing_claim_or_config_map_is_a_warning(cluster: Cluster) -> None:
         "worker.environmentVariables.0.configMap.name",
     }
     assert told(cluster, worker=worker) == {}, "no problem: it may be made any time"
+
+
+def test_a_missing_claim_is_what_a_workload_waits_for(cluster: Cluster) -> None:
+    claim = {"path": "/a", "existingPvc": True, "claimName": "sets"}
+    worker = {"image": "x:1", "storage": {"pvc": [claim]}}
+    spec = documents.load_spec({"distributedFramework": "PyTorch", "worker": worker})
+    handle = Handle(uuid4(), "m", "vision")
+    assert waits_for(cluster, handle, spec) is None, "nobody says what there is"
+    cluster.capabilities_json = HAS | {"claims": []}
+    cause = waits_for(cluster, handle, spec)
+    assert cause
+    assert (cause.kind, cause.title) == (CauseKind.STORAGE, "The claim sets is missing")
+    there = [{"namespace": "trainyard-vision", "name": "sets"}]
+    cluster.capabilities_json = HAS | {"claims": there}
+    assert waits_for(cluster, handle, spec) is None

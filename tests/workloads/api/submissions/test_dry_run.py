@@ -55,6 +55,24 @@ def test_a_gang_that_waits_is_told_why_and_what_would_start(
     assert {"change": "workers=2", "label": "2 workers", "answer": "now"} in verdict["repairs"]
 
 
+def test_a_gang_waits_for_a_claim_that_does_not_exist(
+    call: Caller, seed_body: Body, elsewhere: Project
+) -> None:
+    cluster = elsewhere.cluster
+    cluster.kind = "kubernetes"
+    cluster.capabilities_json |= {"claims": [], "schedulers": ["kai-scheduler"]}
+    cluster.save()
+    body = seed_body()
+    claim = {"path": "/data", "existingPvc": True, "claimName": "nope"}
+    body["spec"] |= {"storage": {"pvc": [claim]}, "compute": {"gpuDevicesRequest": 1}}
+    _, answer = call("POST", ONE, body)
+    assert answer["complianceIssues"] == []
+    verdict = answer["verdict"]
+    assert (verdict["answer"], verdict["kind"]) == ("later", "Storage")
+    assert verdict["title"] == "The claim nope is missing"
+    assert verdict["repairs"] == []
+
+
 def test_a_request_that_is_wrong_says_where_with_200(call: Caller, seed_body: Body) -> None:
     body = seed_body()
     body["spec"]["numWorkers"] = 0
