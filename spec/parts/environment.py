@@ -262,7 +262,7 @@ class ToolConnection(Part):
             wanted = self.authorization_type is access
             if wanted and not getattr(self, field):
                 raise ValueError(
-                    f"{to_camel(field)}: name at least one, or choose another authorizationType"
+                    f"{to_camel(field)}: name at least one, or choose who else may open it"
                 )
             if not wanted and getattr(self, field):
                 raise ValueError(

@@ -55,3 +55,9 @@ def test_a_page_that_times_out_is_one_line_in_the_log() -> None:
         record.exc_info = (OSError, error, error.__traceback__)
     assert BriefRefusals().filter(record)
     assert said(record) == ["Service Unavailable"]
+
+
+def test_what_trainyard_does_not_have_is_a_warning() -> None:
+    record = logging.makeLogRecord({"levelno": logging.ERROR, "status_code": 501})
+    assert BriefRefusals().filter(record)
+    assert (record.levelno, record.levelname) == (logging.WARNING, "WARNING")

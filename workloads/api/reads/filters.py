@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 
 from core.rest import filters
 from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames, word_choices
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
-from spec.phases import Phase, Reason
+from spec.phases import HOLDING_RESOURCES, Phase, Reason
 from workloads.diagnosis import BY_ID
 from workloads.models import WorkloadQuerySet
 
 #: Phases of Run:ai that no workload of Trainyard is in. Programs may filter by them nevertheless.
 PHASES_OF_RUNAI = ("Updating", "Terminating")
+ALLOCATED_GPUS = "allocated_gpus"  # annotated: those that a workload holds now
 FIELDS: filters.Fields = {
     "id": ("id", ID),
     "name": ("name", TEXT),
@@ -42,6 +43,7 @@ FIELDS: filters.Fields = {
     "requestedPods": ("num_pods", NUMBER),
     "runningPods": ("running_pods", NUMBER),
     "requestedGPU": ("gpus", NUMBER),
+    "allocatedGPU": (ALLOCATED_GPUS, NUMBER),
     "totalPendingTimeSeconds": ("pending_seconds", NUMBER),
     "totalRunningTimeSeconds": ("running_seconds", NUMBER),
 }
@@ -50,7 +52,8 @@ FIELDS: filters.Fields = {
 def filter_workloads(rows: WorkloadQuerySet, given: Iterable[str], search: str) -> WorkloadQuerySet:
     """Return the rows that match every filter and the search. ``ApiError`` 400 if a filter is
     invalid."""
-    rows = filters.filter_queryset(rows, given, FIELDS)
+    held = Case(When(phase__in=HOLDING_RESOURCES, then="gpus"), default=Value(0.0))
+    rows = filters.filter_queryset(rows.annotate(**{ALLOCATED_GPUS: held}), given, FIELDS)
     if search:
         matches = Q(name__icontains=search) | Q(image__icontains=search)
         rows = rows.filter(matches | Q(created_by__username__icontains=search))

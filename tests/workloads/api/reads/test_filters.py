@@ -50,6 +50,8 @@ FILTERS = [
     ("name=$ta", ["beta"]),
     ("requestedGPU>=2", ["beta", "gamma"]),
     ("requestedGPU<=1", ["alpha"]),
+    ("allocatedGPU>=1", ["alpha"]),
+    ("allocatedGPU==0", ["beta", "gamma"]),
     ("phase==Failed", ["gamma"]),
     ("phase!=Failed", ["alpha", "beta"]),
     ("phase=@ed", ["beta", "gamma"]),
