@@ -16,6 +16,7 @@ from clusters.nodes.rows import PoolRow, pool_rows
 from core.rest.api import TENANT, Count, StrictBody, Wire, enum_schema, not_found, translate_errors
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, word_choices
 from core.rest.rows import OptionalPages, OptionalSort, filter_objects, sort_objects
+from engines.nodes import Allocation
 
 router = Router(tags=["Nodes"])
 
@@ -62,6 +63,7 @@ class PoolOut(Wire):
     @classmethod
     def of(cls, cluster: Cluster, row: PoolRow) -> "PoolOut":
         pool = row.pool
+        held = row.allocation or Allocation(0.0, 0, 0.0)
         return cls(
             id=str(pool.pk) if pool else f"{cluster.pk}-default",
             name=row.name,
@@ -73,7 +75,7 @@ class PoolOut(Wire):
             phase=row.status,
             nodes=row.nodes,
             allocatable=Amounts(gpu=row.gpus, cpu=row.cpu, memory=row.memory),
-            allocated=Amounts(gpu=row.used_gpus, cpu=row.used_cpu, memory=row.used_memory),
+            allocated=Amounts(gpu=held.gpus, cpu=held.cpu, memory=held.memory),
             created_at=pool.created_at if pool else cluster.created_at,
             updated_at=pool.updated_at if pool else cluster.created_at,
         )

@@ -1,7 +1,7 @@
 """Nodes and node pools in words and numbers, for pages and REST."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -65,21 +65,20 @@ class NodeRow:
     def meters(self) -> list[Meter]:
         """Bars of GPUs, cores and memory: allocated, and free."""
         node = self.node
-        held = self.allocation
-        held_gpus, held_cpu, held_memory = (
-            (held.gpus, held.cpu, held.memory) if held else (None, None, None)
-        )
-        free_memory = format_bytes(max(node.memory - (held_memory or 0), 0))
-        return [
-            _meter("GPUs", held_gpus, len(node.gpus)),
-            _meter("CPU cores", held_cpu, node.cpu),
-            (
-                "CPU memory",
-                held_memory or 0,
-                node.memory,
-                format_bytes(node.memory) if held is None else f"{free_memory} free",
-            ),
-        ]
+        return _meters(self.allocation, gpus=len(node.gpus), cpu=node.cpu, memory=node.memory)
+
+
+def _meters(held: Allocation | None, *, gpus: int, cpu: float, memory: int) -> list[Meter]:
+    """Return bars of GPUs, cores and memory. If nobody knows what is allocated they show totals."""
+    if held is None:
+        of_memory = format_bytes(memory)
+    else:
+        of_memory = f"{format_bytes(max(memory - held.memory, 0))} free"
+    return [
+        _meter("GPUs", held.gpus if held else None, gpus),
+        _meter("CPU cores", held.cpu if held else None, cpu),
+        ("CPU memory", held.memory if held else 0, memory, of_memory if memory else "–"),
+    ]
 
 
 def _meter(label: str, held: float | None, total: float) -> Meter:
@@ -117,9 +116,7 @@ class PoolRow:
     gpus: int = 0
     cpu: float = 0.0
     memory: int = 0
-    used_gpus: float = 0.0
-    used_cpu: float = 0.0
-    used_memory: int = 0
+    allocation: Allocation | None = None  # None if nobody knows
 
     @property
     def name(self) -> str:
@@ -150,29 +147,55 @@ class PoolRow:
 
     @property
     def meters(self) -> list[Meter]:
-        free = f"{format_bytes(max(self.memory - self.used_memory, 0))} free"
-        return [
-            _meter("GPUs", self.used_gpus, self.gpus),
-            _meter("CPU cores", self.used_cpu, self.cpu),
-            ("CPU memory", self.used_memory, self.memory, free if self.memory else "–"),
-        ]
+        return _meters(self.allocation, gpus=self.gpus, cpu=self.cpu, memory=self.memory)
 
 
 def pool_rows(cluster: Cluster) -> list[PoolRow]:
     """Return all pools, the default one first, with sums over their nodes."""
     pools: list[NodePool | None] = [None, *cluster.pools.all()]
-    sums = dict(_sums(cluster))
-    return [PoolRow(pool, *sums.get(pool.pk if pool else None, ())) for pool in pools]
+    sums = _sums(cluster)
+    rows = []
+    for pool in pools:
+        values = sums.get(pool.pk if pool else None)
+        if values is None:
+            rows.append(PoolRow(pool))
+            continue
+        # If the engine does not know what is allocated, the demands of Trainyard's own workloads
+        # count, provided that all of them are in this pool.
+        allocation = values.pop("allocation")
+        if allocation is None and len(sums) == 1:
+            room = occupancies([cluster])[cluster.pk]
+            allocation = Allocation(room.used_cpu, room.used_memory, room.used_gpus)
+        rows.append(PoolRow(pool, **values, allocation=allocation))
+    return rows
 
 
-def _sums(cluster: Cluster) -> Iterator[tuple[int | None, list[Any]]]:
-    """Yield the id of each pool with its sums, in the order of the fields of :class:`PoolRow`."""
-    counts = {"all": Count("pk"), "well": Count("pk", filter=Q(ready=True))}
-    allocated = ("allocated_gpus", "allocated_cpu", "allocated_memory")
-    sums = {f"sum_{name}": Sum(name) for name in ("gpu_count", "cpu", "memory", *allocated)}
-    grouped = cluster.nodes.order_by().values("pool").annotate(**counts, **sums)
-    for pool, *values in grouped.values_list("pool", *counts, *sums):
-        yield pool, [value or 0 for value in values]
+def _sums(cluster: Cluster) -> dict[int | None, dict[str, Any]]:
+    """Return by the id of each pool that has nodes the values of its :class:`PoolRow`."""
+    totals = cluster.nodes.order_by().values("pool")
+    totals = totals.annotate(
+        all=Count("pk"),
+        well=Count("pk", filter=Q(ready=True)),
+        unknown=Count("pk", filter=Q(allocated_cpu=None)),
+        sum_gpus=Sum("gpu_count"),
+        sum_cpu=Sum("cpu"),
+        sum_memory=Sum("memory"),
+        held_gpus=Sum("allocated_gpus"),
+        held_cpu=Sum("allocated_cpu"),
+        held_memory=Sum("allocated_memory"),
+    )
+    sums = {}
+    for row in totals:
+        held = Allocation(row["held_cpu"] or 0, row["held_memory"] or 0, row["held_gpus"] or 0)
+        sums[row["pool"]] = {
+            "nodes": row["all"],
+            "ready": row["well"],
+            "gpus": row["sum_gpus"] or 0,
+            "cpu": row["sum_cpu"] or 0,
+            "memory": row["sum_memory"] or 0,
+            "allocation": None if row["unknown"] == row["all"] else held,
+        }
+    return sums
 
 
 def without_labels(nodes: QuerySet[Node]) -> QuerySet[Node]:

@@ -26,6 +26,7 @@ REACHED: dict[Phase, int] = {
 }
 END_STATES = {Phase.COMPLETED: "good", Phase.FAILED: "bad", Phase.STOPPED: "stopped"}
 STARTS = ("submit", "run")
+STARTED = REACHED.keys() - ENDED
 MOST_EVENTS = 500
 
 
@@ -54,9 +55,14 @@ def read_moments(workload: Workload) -> list[Moment]:
 
 
 def _current_run_moments(events: Iterable[Event]) -> Iterable[Moment]:
+    has_started = False
     for event in events:
+        # A preemption begins a run without anybody's action. Nothing starts after an end but a run.
+        if has_started and event.phase in ENDED:
+            return
         if event.phase:
             yield Moment(Phase(event.phase), event.at)
+            has_started = has_started or event.phase in STARTED
         if event.verb in STARTS:
             return
 
@@ -68,14 +74,19 @@ def build_stages(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
     furthest = max([*times, REACHED.get(phase, 0)])
     has_ended = phase in ENDED
     stages = [
-        Stage(name, _stage_state(number, furthest, times, has_ended=has_ended), times.get(number))
+        _stage(name, _stage_state(number, furthest, times, has_ended=has_ended), times.get(number))
         for number, name in enumerate(STAGES)
     ]
     if has_ended:
         end = Stage(str(phase), END_STATES[phase], times.get(END))
     else:
-        end = Stage(str(_expected_end(workload)), "ahead", times.get(END))
+        end = Stage(str(_expected_end(workload)), "ahead", None)
     return [*stages, end]
+
+
+def _stage(name: str, state: str, at: datetime | None) -> Stage:
+    """Return a stage. One that is ahead has no time, whatever was written about an earlier run."""
+    return Stage(name, state, None if state == "ahead" else at)
 
 
 def _stage_times(run: Iterable[Moment]) -> dict[int, datetime]:

@@ -55,6 +55,26 @@ def test_a_new_run_starts_over(db: None) -> None:
     assert states(workload) == "current ahead ahead ahead ahead"
 
 
+def test_a_preempted_workload_shows_its_present_run(db: None) -> None:
+    workload = told(WorkloadFactory(), Phase.CREATING, Phase.RUNNING, Phase.STOPPED)
+    told(workload, Phase.PENDING, Phase.INITIALIZING, Phase.RUNNING, verb="")
+    moments = read_moments(workload)
+    assert [moment.phase for moment in moments] == [
+        Phase.PENDING,
+        Phase.INITIALIZING,
+        Phase.RUNNING,
+    ]
+    end = build_stages(workload, moments)[-1]
+    assert (end.name, end.state, end.at) == ("Completed", "ahead", None)
+
+
+def test_a_stage_that_is_ahead_has_no_time(db: None) -> None:
+    workload = told(WorkloadFactory(), Phase.CREATING, Phase.PENDING)
+    ended = Moment(Phase.COMPLETED, NOW)
+    for stage in build_stages(workload, [*read_moments(workload), ended]):
+        assert stage.state != "ahead" or stage.at is None
+
+
 def test_an_event_that_was_written_late_changes_nothing(db: None) -> None:
     workload = told(WorkloadFactory(), Phase.CREATING, Phase.INITIALIZING, Phase.RUNNING)
     before = states(workload)
