@@ -10,7 +10,7 @@ from core.forms import read
 from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.shown import ShownField
 from projects.scopes import ME, OwningScope
-from spec.data.credential import KEYS, CredentialKind
+from spec.data.credential import KEYS, CredentialKind, with_last_line_break
 from spec.formats.stored import as_mapping
 
 KINDS: tuple[Option, ...] = (
@@ -145,8 +145,10 @@ class CredentialForm(AssetForm):
         if self.kind is CredentialKind.GENERIC:
             return dict(self._named_pairs)
         of_kind = KEYS[self.kind] if self.kind else ()
-        end = "\n" if self.kind is CredentialKind.SSH_KEY else ""  # without it ssh reads no key
-        return {key: f"{value[key]}{end}" for key in of_kind if value.get(key)}
+        entered = {key: value[key] for key in of_kind if value.get(key)}
+        if self.kind is CredentialKind.SSH_KEY:
+            return {key: with_last_line_break(text) for key, text in entered.items()}
+        return entered
 
     @property
     def _named_pairs(self) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from assets.credential.form import VALUES
 from assets.wire import AssetInput, AssetWire, WireType
-from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind
+from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, with_last_line_break
 from spec.formats.documents import Document
 from spec.formats.stored import as_mapping
 from spec.problems.errors import WORDS, Path, Problem
@@ -131,7 +131,7 @@ def _read_pairs(spec: Document, asset: Any) -> AssetInput:
             as_mapping(asset.spec_json).get("knownHosts") if asset and KNOWN_HOSTS in keys else None
         )
         document["knownHosts"] = values.pop(KNOWN_HOSTS, known_hosts)
-        values = {key: f"{value.rstrip()}\n" for key, value in values.items()}
+        values = {key: with_last_line_break(value) for key, value in values.items()}
     if EXISTING in spec:
         document["existingSecret"] = spec[EXISTING]
 

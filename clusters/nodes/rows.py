@@ -184,7 +184,7 @@ def _sums(cluster: Cluster) -> dict[int | None, dict[str, Any]]:
         held_cpu=Sum("allocated_cpu"),
         held_memory=Sum("allocated_memory"),
     )
-    sums = {}
+    sums: dict[int | None, dict[str, Any]] = {}
     for row in totals:
         held = Allocation(row["held_cpu"] or 0, row["held_memory"] or 0, row["held_gpus"] or 0)
         sums[row["pool"]] = {

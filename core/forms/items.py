@@ -63,6 +63,12 @@ class ShownCell:
     names: list[str] = field(default_factory=list)
 
     @property
+    def has_lines(self) -> bool:
+        """Whether it is drawn as several lines: a browser drops line breaks in a single one."""
+        keeps_lines = self.cell.input is Input.TEXT and not self.cell.strip
+        return self.cell.input is Input.LINES or (keeps_lines and "\n" in self.value)
+
+    @property
     def spare(self) -> range:
         """Indexes of extra inputs for names, without JavaScript."""
         return range(len(self.names), len(self.names) + SPARE)
@@ -162,7 +168,7 @@ def _cell_value(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
     """The value to store for a cell; ``None`` for a flag with its default value."""
     name = f"{prefix}-{cell.slug}"
     value = posted.get(name, "")
-    value = value.strip() if cell.strip else value
+    value = value.strip() if cell.strip else value.replace("\r\n", "\n")
     if cell.input is Input.NAMES:
         return _posted_names(name, posted)
     if cell.input is Input.FLAG:

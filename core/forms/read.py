@@ -19,6 +19,13 @@ def posted_text(posted: Mapping[str, str], name: str) -> str:
     return posted.get(name, "").replace("\r\n", "\n").strip()
 
 
+def _posted_lines(posted: Mapping[str, str], name: str) -> str:
+    """A posted text as it was typed, with Unix line breaks: a private key ends with one. A blank
+    text is empty."""
+    text = posted.get(name, "").replace("\r\n", "\n")
+    return text if text.strip() else ""
+
+
 def read_field(values: Values, field: Field, posted: QueryDict) -> None:
     """Write the posted value of a field into the document. Uploads are not part of it."""
     if field.input is Input.FILE:
@@ -36,6 +43,8 @@ def _convert(field: Field, posted: QueryDict) -> Any:
     value is ``None``."""
     if field.input is Input.SECRET:
         return posted.get(field.name, "")
+    if field.input is Input.SECRET_LINES:
+        return _posted_lines(posted, field.name)
     value = posted_text(posted, field.name)
     if field.input in {Input.MANY, Input.BOXES}:
         return posted.getlist(field.name)

@@ -88,6 +88,11 @@ def _check_known_hosts(text: str) -> str:
 Key = Annotated[str, Field(max_length=253), AfterValidator(_check_key)]
 
 
+def with_last_line_break(key: str) -> str:
+    """Return an SSH key with the line break at its end, without which ssh refuses it."""
+    return key if key.endswith("\n") else f"{key}\n"
+
+
 class CredentialSpec(Part):
     """Its values are kept encrypted elsewhere, or in an ``existing_secret`` of the project's
     namespace, which then also has the keys. The ``server`` and an ``email`` are those of a

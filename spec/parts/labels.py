@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from spec.part import Part
 from spec.parts.scheduling import LabelValue
@@ -25,7 +25,9 @@ class Annotation(Part):
     name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_check_label_name)] = (
         Field(description="The name, such as team or example.com/team")
     )
-    value: str = Field("", max_length=4096, description="The value, any text")
+    value: Annotated[str, StringConstraints(strip_whitespace=False)] = Field(
+        "", max_length=4096, description="The value, any text"
+    )
 
 
 class Label(Annotation):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from urllib.parse import quote
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from spec.part import Part
 from spec.values.patterns import DATA_KEY, K8S_NAME
@@ -21,6 +21,16 @@ REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs f
 ADDRESS_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
 MASK = "***"  # shown instead of a value that looks secret
+
+
+def expand_value(text: str, variables: Mapping[str, str]) -> str:
+    """Return the value of a variable as Kubernetes expands it: ``$(NAME)`` becomes the value of an
+    earlier variable, unknown names stay, and two dollars are one, so ``$$(NAME)`` is literal."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return "$" if match[0] == "$$" else variables.get(match[1], match[0])
+
+    return REFERENCE.sub(replacement, text)
 
 
 def looks_secret(name: str) -> bool:
@@ -44,7 +54,8 @@ def _check_text(value: str) -> str:
     return value
 
 
-Text = Annotated[str, AfterValidator(_check_text)]
+#: A text as it was given: a private key, for instance, ends with a line break.
+Text = Annotated[str, StringConstraints(strip_whitespace=False), AfterValidator(_check_text)]
 
 
 class KeyOf(Part):
@@ -139,6 +150,14 @@ class EnvironmentVariable(Part):
         ),
     )
     description: str = Field("", max_length=250, description="A description for people")
+
+    @property
+    def is_expanded(self) -> bool:
+        """Whether references to earlier variables in the value are replaced.
+
+        Not in one that looks secret: it is kept like a credential's, of which nothing is expanded.
+        """
+        return self.value is not None and not looks_secret(self.name)
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,5 @@
 // Small manners of every page: local times, announcements, tables, menus, rows, copying, the narrow navigation.
+import "./lines.js";
 import "./press.js";
 import { showTimes } from "./times.js";
 

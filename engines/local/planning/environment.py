@@ -17,7 +17,7 @@ from engines.local.system.inherited import base_variables
 from engines.local.system.marks import MARKER
 from engines.local.system.ports import PORT_VARIABLE
 from spec.framework import Framework
-from spec.values.variable import MASK, looks_secret
+from spec.values.variable import MASK, expand_value, looks_secret
 
 HOST = "127.0.0.1"
 REFERENCE = re.compile(r"\$(\$?)(\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
@@ -47,12 +47,13 @@ def environment(
     """
     names = gpu_names or {}
     visible_gpus = [names.get(index, str(index)) for index in rank.visible_gpus]
+    defaults = default_variables(plan, rank, folder=folder, rank_folder=rank_folder)
+    for port, own_port in tool_ports.items():
+        defaults[PORT_VARIABLE.format(port)] = str(own_port)
     return {
         **plan.base,
-        **default_variables(plan, rank, folder=folder, rank_folder=rank_folder),
-        **{PORT_VARIABLE.format(port): str(own_port) for port, own_port in tool_ports.items()},
-        **rank.variables,
-        **rank.secrets,
+        **defaults,
+        **user_variables(rank, defaults),
         **rendezvous_of(plan).variables(plan, rank, ports),
         # The devices that admission assigned; an empty value hides all of them. Without an order,
         # CUDA counts the fastest first, unlike the driver and its tools.
@@ -60,6 +61,19 @@ def environment(
         "CUDA_VISIBLE_DEVICES": ",".join(visible_gpus),
         MARKER: str(folder),
     }
+
+
+def user_variables(rank: RankPlan, defaults: Variables) -> Variables:
+    """Return the user's variables and secrets, with references to ``defaults`` and to earlier
+    variables replaced in their values."""
+    given = rank.variables | rank.secrets
+    variables: Variables = {}
+    for name in rank.order or given:
+        value = given[name]
+        if name in rank.expanded:
+            value = expand_value(value, defaults | variables)
+        variables[name] = value
+    return variables
 
 
 def default_variables(

@@ -16,6 +16,8 @@ from engines.local.planning.environment import REFERENCE, Variables, expand, hid
 from engines.local.system.inherited import base_variables
 from spec.framework import Head
 from spec.phases import Reason
+from spec.values.variable import REFERENCE as VALUE_REFERENCE
+from spec.values.variable import expand_value
 from spec.workload import Replica, WorkloadSpec
 
 Images = Mapping[str, Sequence[str]]
@@ -130,11 +132,7 @@ def _program_problem(replica: Replica, words: list[str], *, first_run: bool) -> 
     """Return why the program cannot be started; empty if it can, or if only the start can tell."""
     if not words:
         return "the command has no program; enter one"
-    variables = {
-        variable.name: variable.value or ""
-        for variable in replica.environment_variables
-        if not variable.has_source
-    }
+    variables = _known_variables(replica)
     program = _expand_known(words[0], variables)
     if program is None:
         return ""
@@ -157,6 +155,18 @@ def _program_problem(replica: Replica, words: list[str], *, first_run: bool) -> 
         f"{label!r} is looked for in the rank's own folder, which is empty at the start; enter "
         "the working directory that has it, or give its full path"
     )
+
+
+def _known_variables(replica: Replica) -> Variables:
+    """Return the variables whose values are known before the start."""
+    variables: Variables = {}
+    for variable in replica.environment_variables:
+        value = variable.value or ""
+        if variable.is_expanded:
+            value = expand_value(value, variables)
+        if not variable.has_source and not (variable.is_expanded and VALUE_REFERENCE.search(value)):
+            variables[variable.name] = value
+    return variables
 
 
 def _name_problem(program: str, replica: Replica, variables: Variables, *, label: str) -> str:

@@ -109,6 +109,8 @@ class Planner:
             tool_ports=_tool_ports(launch, pod),
             secret_names=list(secrets),
             secrets=secrets,
+            expanded=[it.name for it in replica.environment_variables if it.is_expanded],
+            order=[it.name for it in replica.environment_variables],
         )
 
     def _command_line(self, launch: Launch, pod: Pod) -> list[str]:

@@ -29,6 +29,9 @@ class RankPlan:
     tool_ports: list[int] = field(default_factory=list)  # in the container
     secret_names: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
+    #: Variables whose values may refer to earlier ones; all in the order of the spec.
+    expanded: list[str] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:

@@ -108,6 +108,14 @@ def test_a_generic_secret_with_the_key_ssh_alone_is_an_ssh_key(call: Caller, met
     assert values() == {"ssh": "PRIVATE\n"}
 
 
+@pytest.mark.parametrize("name", ["ssh", "pem"])
+def test_line_breaks_at_the_end_of_a_key_stay(call: Caller, meta: Meta, name: str) -> None:
+    key = "-----BEGIN-----\nabc\n-----END-----\n\n"
+    spec = {"keyValuePairs": [{"key": name, "value": key}]}
+    call("POST", f"{PATH}/generic-secret", {"meta": meta(), "spec": spec})
+    assert values() == {name: key}
+
+
 def test_known_hosts_are_a_pair_of_an_ssh_key_and_no_secret(call: Caller, meta: Meta) -> None:
     collection = f"{PATH}/generic-secret"
     hosts = "forge.example.com ssh-ed25519 AAAA"

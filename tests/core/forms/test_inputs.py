@@ -52,8 +52,11 @@ def test_no_page_gives_a_secret_back(query: str | None) -> None:
     assert SECRET not in page_of(form(query))
 
 
-def test_a_secret_of_several_lines_is_kept_without_the_space_around_it() -> None:
-    assert form("way=rail&config=a%0D%0A b%0D%0A").document() == {"way": "rail", "config": "a\n b"}
+def test_a_secret_of_several_lines_is_kept_as_typed() -> None:
+    assert form("way=rail&config=a%0D%0A b%0D%0A").document() == {
+        "way": "rail",
+        "config": "a\n b\n",
+    }
 
 
 def test_an_upload_is_beside_the_document() -> None:

@@ -1,11 +1,15 @@
 """A launch becomes the scripts that are kept as golden files, which Slurm and bash accept."""
 
+import json
 import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
 from engines.slurm.script.rank.words import quote_line, quote_word
 from engines.slurm.script.render import ENVIRONMENT, manifests, render_files
+from tests.engines.references import VARIABLES, expanded_values
 from tests.engines.slurm import cases
 from tests.engines.slurm.rig import SlurmRig
 
@@ -51,6 +55,19 @@ def test_the_environment_reads_as_it_was_meant() -> None:
     )
     checkpoints = f"/shared/trainyard/workloads/{cases.UID.hex}/checkpoints"
     assert done.stdout.strip() == f"hunter'2$x|it's mnist for $5|{checkpoints}|4"
+
+
+def test_values_refer_to_earlier_variables_as_on_kubernetes() -> None:
+    training = cases.training()
+    worker = training.spec.worker.model_copy(update={"environment_variables": VARIABLES})
+    spec = training.spec.model_copy(update={"worker": worker})
+    text = render_files(replace(training, spec=spec), cases.SITE)[ENVIRONMENT]
+    show = f"{sys.executable} -c 'import json, os; print(json.dumps(dict(os.environ)))'"
+    script = f"RANK=0 MASTER_ADDR=node-1\n{text}\n{show}"
+    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, text=True, env={})
+    seen = json.loads(done.stdout)
+    expected = expanded_values("mnist")
+    assert {name: seen[name] for name in expected} == expected
 
 
 def test_variables_of_commands_are_read_as_kubernetes_reads_them() -> None:

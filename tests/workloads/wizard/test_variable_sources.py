@@ -44,6 +44,19 @@ def test_each_source_of_a_variable_is_asked_for_and_kept(wizard: Wizard) -> None
     assert variables(wizard) == GIVEN, "the page shows all that it needs to post it again"
 
 
+def test_a_value_keeps_its_line_breaks_on_the_page(wizard: Wizard) -> None:
+    value = "\n-----BEGIN KEY-----\n  abc \n-----END KEY-----\n"
+    wizard.ready().open(wizard.at(2)).press(f"add:{VARIABLES}")
+    posted = value.replace("\n", "\r\n")  # as browsers do
+    wizard.press("save", **row(0, name="PEM", value=posted))
+    assert variables(wizard) == [{"name": "PEM", "value": value}]
+    spec = wizard.plan().spec
+    assert spec
+    assert spec.worker.environment_variables[0].value == value
+    wizard.open(wizard.at(2)).press("save")
+    assert variables(wizard) == [{"name": "PEM", "value": value}]
+
+
 @pytest.mark.parametrize(
     ("parts", "told"),
     [

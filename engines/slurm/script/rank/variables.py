@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import sources
-from engines.slurm.script.rank.words import quote_word
+from engines.slurm.script.rank.words import quote_value, quote_word
 from engines.slurm.script.shape import Tasks, group_tasks
 from engines.slurm.script.site import SlurmSite
 from spec.framework import Framework
@@ -64,15 +64,8 @@ RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
     Framework.MPI: mpi,
 }
 #: Variables that the batch script and the rank's script set.
-SCRIPT_VARIABLES = (
-    "RANK",
-    "ATTEMPT",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-    "POD_NAME",
-    "POD_INDEX",
-    "NODE_NAME",
-)
+POD_VARIABLES = ("POD_NAME", "POD_INDEX", "NODE_NAME")
+SCRIPT_VARIABLES = ("RANK", "ATTEMPT", "MASTER_ADDR", "MASTER_PORT", *POD_VARIABLES)
 #: Rendezvous variables that users cannot override in a gang.
 FIXED_IN_GANG = {"RANK", "MASTER_ADDR", "MASTER_PORT"}
 FIELDS = {
@@ -133,12 +126,9 @@ def user_variables(
     because a value may refer to earlier ones. With ``masked``, secrets are left out."""
     for source in sources.pod_sources(launch, pod):
         yield source.variable, quote_word(sources.folder_of(launch, site, source))
-    names = {
-        *SCRIPT_VARIABLES,
-        *rendezvous_variables(launch.spec),
-        *_platform_names(),
-        *_source_names(launch, pod),
-    }
+    # As on Kubernetes, a value may refer to earlier variables and to those of the platform, but not
+    # to those of the rendezvous.
+    names = {*POD_VARIABLES, *_platform_names(), *_source_names(launch, pod)}
     for variable in pod.replica.environment_variables:
         if variable.name in FIXED_IN_GANG and launch.spec.kind.is_gang:
             continue
@@ -150,7 +140,8 @@ def user_variables(
             yield variable.name, shlex.quote(launch.secret_of(variable))
         else:
             value = sources.replace_paths(variable.value or "", launch, site)
-            yield variable.name, quote_word(value, names)
+            is_expanded = variable.is_expanded
+            yield variable.name, quote_value(value, names) if is_expanded else shlex.quote(value)
         names.add(variable.name)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import sys
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from spec.phases import Phase
 from spec.values.variable import EnvironmentVariable as Variable
 from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
+from tests.engines.references import VARIABLES, expanded_values
 
 OF_TORCHRUN = "import os; print(*(os.environ[it] for it in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')))"
 PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
@@ -174,3 +177,12 @@ def test_a_rank_without_a_framework_meets_nobody(rig: LocalRig) -> None:
     (only,) = seen_by(rig, rig.python(PRINT, **alone))
     assert not only.keys() & {"MASTER_ADDR", "WORLD_SIZE", "RANK", "PET_NNODES", "TF_CONFIG"}
     assert only["POD_INDEX"] == "0"
+
+
+def test_values_refer_to_earlier_variables_as_on_kubernetes(rig: LocalRig) -> None:
+    worker = Replica(image="any", command=shlex.join([sys.executable, "-c", PRINT]))
+    worker = worker.model_copy(update={"environment_variables": VARIABLES})
+    launched = rig.shell("true", worker=worker)
+    for seen in seen_by(rig, launched):
+        expected = expanded_values(launched.handle.name)
+        assert {name: seen[name] for name in expected} == expected

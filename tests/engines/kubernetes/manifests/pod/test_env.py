@@ -12,11 +12,13 @@ from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.names import job_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.phases import Phase
+from spec.values.variable import expand_value
 from tests.engines.contract import launch
 from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.conftest import SPACE, KubernetesRig
 from tests.engines.kubernetes.launches import ONE, loaded, with_spec
 from tests.engines.reading import printed
+from tests.engines.references import VALUES, expanded_values
 
 DEPLOY = {"repository": "https://git.example.com/a", "path": "/a", "secretRef": {"name": "deploy"}}
 MASTER = {
@@ -134,3 +136,18 @@ def test_python_prints_at_once_unless_the_workload_says_otherwise(name: str) -> 
     assert unbuffered() == ["1"]
     given = [{"name": "PYTHONUNBUFFERED", "value": "0"}]
     assert unbuffered(environmentVariables=given) == ["0"]
+
+
+def test_values_are_left_to_kubernetes_to_expand() -> None:
+    variables = [{"name": name, "value": value} for name, value in VALUES.items()]
+    launched = with_spec(launch("env"), worker={"environmentVariables": variables})
+    roles = manifests(launched, prefix="")[-1]["spec"][PYTORCH.replicas]
+    listed = roles["Worker"]["template"]["spec"]["containers"][0]["env"]
+    values = {it["name"]: it["value"] for it in listed if it["name"] in VALUES and "value" in it}
+    assert values == {name: value for name, value in VALUES.items() if name != "API_TOKEN"}
+    seen: dict[str, str] = {"API_TOKEN": VALUES["API_TOKEN"]}  # from a Secret, as it is
+    for variable in listed:
+        if "value" in variable:
+            seen[variable["name"]] = expand_value(variable["value"], seen)
+    expected = expanded_values(launched.handle.name)
+    assert {name: seen[name] for name in expected} == expected
