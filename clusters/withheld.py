@@ -97,6 +97,7 @@ PROBES: Mapping[str, Sequence[Values]] = {
     "topology.preferred": [{**TRAINING, **TOPOLOGY}],
     **{field: [{**TRAINING, "worker": values}] for field, values in POD_PROBES.items()},
 }
+ARCHITECTURE = "architecture"
 #: The field at which an engine refuses requests for parts of a GPU altogether.
 SHARED_GPU = "compute.gpuRequestType"
 
@@ -110,6 +111,20 @@ def why_withheld(cluster: Cluster, field: str) -> str:
         if not reason:
             return ""
     return reason
+
+
+def why_architecture_withheld(
+    cluster: Cluster, framework: Framework, architecture: Architecture
+) -> str:
+    """Return why gangs of a framework cannot have a master there, or cannot be without one; empty
+    if they can."""
+    return _why_refused(cluster, _gang_of(framework, architecture), ARCHITECTURE)
+
+
+@cache
+def _gang_of(framework: Framework, architecture: Architecture) -> WorkloadSpec:
+    document = {"distributedFramework": framework, ARCHITECTURE: architecture, "worker": PROGRAM}
+    return WorkloadSpec.model_validate(WORKERS | document)
 
 
 @cache

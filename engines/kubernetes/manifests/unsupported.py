@@ -48,9 +48,9 @@ def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
     site = launch.site
     if not spec.has_master and not kind.workers_only:
         needs = kind.framework.traits.head
-        yield "architecture", f"a {kind.name} needs a {needs}; choose Workers & master"
+        yield "architecture", f"the {kind.name} needs a {needs}; choose Workers & master"
     if spec.has_master and not kind.master:
-        yield "architecture", f"a {kind.name} has no master; choose Workers only"
+        yield "architecture", f"the {kind.name} has no master; choose Workers only"
     if spec.is_elastic and kind is PYTORCH and spec.has_master:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, "elastic workers meet without a master; choose Workers only"

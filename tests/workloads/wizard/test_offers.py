@@ -129,3 +129,23 @@ def test_a_part_of_a_gpu_cannot_be_chosen_on_whole_gpus(wizard: Wizard, project:
     its = page[page.index(f'value="{part.pk}"') :]
     assert " disabled" in its[: its.index(">")]
     assert "Slurm gives whole GPUs" in its
+
+
+@pytest.mark.parametrize(
+    ("framework", "why"),
+    [
+        ("JAX", "The JAXJob has no master; choose Workers only."),
+        ("MPI", "The MPIJob needs a launcher; choose Workers &amp; master."),
+        ("XGBoost", "The XGBoostJob needs a master; choose Workers &amp; master."),
+        ("PyTorch", ""),
+    ],
+)
+def test_an_architecture_that_a_framework_lacks_says_why(
+    wizard: Wizard, on_kubernetes: Project, framework: str, why: str
+) -> None:
+    draft = wizard.ready().draft
+    draft.document["framework"] = framework
+    draft.save()
+    page = wizard.open(wizard.at(1)).page
+    assert why in page
+    assert ("has no master" in page or "Job needs a" in page) is bool(why)

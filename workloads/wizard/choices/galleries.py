@@ -12,6 +12,8 @@ from assets.base import AssetCard, AssetKind, Fact
 from assets.gallery.cards import asset_cards
 from assets.kinds import KINDS
 from clusters.models import Cluster, State
+from clusters.withheld import why_architecture_withheld
+from core.forms.words import field_sentence
 from projects.models import Project
 from projects.quotas import Demand, StrictQuota, strict_quotas_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -164,7 +166,8 @@ def framework_cards(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
         )
 
 
-def architecture_cards(chosen: str) -> Iterator[Card]:
+def architecture_cards(cluster: Cluster | None, framework: str, chosen: str) -> Iterator[Card]:
+    """Yield the architectures. Those that the framework does not have on the cluster say why."""
     words = {
         Architecture.WORKERS_AND_MASTER: "The master is rank 0.",
         Architecture.WORKERS_ONLY: "Worker 0 is rank 0.",
@@ -174,8 +177,17 @@ def architecture_cards(chosen: str) -> Iterator[Card]:
             architecture.value,
             architecture.label,
             words[architecture],
+            why_not=_why_no_architecture(cluster, framework, architecture),
             checked=architecture.value == chosen,
         )
+
+
+def _why_no_architecture(
+    cluster: Cluster | None, framework: str, architecture: Architecture
+) -> str:
+    if cluster is None or framework not in list(Framework):
+        return ""
+    return field_sentence(why_architecture_withheld(cluster, Framework(framework), architecture))
 
 
 def template_cards(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:

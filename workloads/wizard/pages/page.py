@@ -156,8 +156,10 @@ def _galleries_context(request: Request, screen: Screen) -> Context:
     content = screen.content
     planned = screen.plan
     if screen.page == SETUP:
-        frameworks = list(
-            galleries.framework_cards(_chosen_cluster(planned, user), content.framework)
+        cluster = _chosen_cluster(planned, user)
+        frameworks = list(galleries.framework_cards(cluster, content.framework))
+        architectures = galleries.architecture_cards(
+            cluster, content.framework, content.architecture
         )
         return {
             "clusters": list(galleries.cluster_cards(user, content.cluster)),
@@ -165,7 +167,7 @@ def _galleries_context(request: Request, screen: Screen) -> Context:
             "kinds": galleries.kind_cards(content),
             "frameworks": frameworks,
             "unavailable": [card for card in frameworks if card.why_not],
-            "architectures": list(galleries.architecture_cards(content.architecture)),
+            "architectures": list(architectures),
         } | (
             {}
             if content.is_template
