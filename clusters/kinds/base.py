@@ -15,6 +15,7 @@ from core.rest.validation import REQUIRED
 from engines.base import Claim, Engine, Launch, Site
 from engines.local_queues import LocalQueue
 from spec.data.storage import Storage
+from spec.imports.hosts import ScriptHost
 from spec.problems.causes import Cause
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
@@ -101,8 +102,8 @@ class ClusterKind(ABC):
     has_queue: bool = True
     #: Whether variables may come from Secrets and ConfigMaps.
     has_secrets: bool = False
-    #: Whether it runs Slurm's batch scripts unchanged.
-    runs_batch_scripts: bool = False
+    #: Who runs Slurm's batch scripts unchanged; nobody if it is ``None``.
+    script_host: ScriptHost | None = None
     #: Whether it pulls images from registries, with credentials.
     pulls_images: bool = False
     #: Whether a stopped workload keeps its job and volumes there.

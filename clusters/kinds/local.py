@@ -12,6 +12,7 @@ from engines.local.engine import LocalEngine
 from engines.local.planning import planner, refusals
 from engines.local.volumes import planning
 from spec.data.storage import Storage
+from spec.imports.hosts import ScriptHost
 from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class LocalKind(ClusterKind):
     slug = "local"
     label = "This machine"
     has_queue = False
+    script_host = ScriptHost.MACHINE
     why_permanent = "This machine is a cluster as long as the local engine is on."
     missing_sections = MISSING_SECTIONS
 

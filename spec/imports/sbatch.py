@@ -15,6 +15,7 @@ from spec.imports import traps
 from spec.imports.allocation import JobAllocation, read_allocation, sharing_note
 from spec.imports.conversion import take_program
 from spec.imports.directives import Directive, Note, parse_directives, parse_size, parse_time
+from spec.imports.hosts import ScriptHost
 from spec.imports.placeholders import has_placeholder, placeholder_notes
 from spec.imports.shell import Statement, commands_of, is_shell_script, read_statements
 from spec.imports.steps import read_step
@@ -65,9 +66,11 @@ class ImportedScript:
         return fields | {"compute": compute | {"gpuDevicesRequest": gpus}}
 
 
-def import_script(text: str, *, unchanged: bool = False) -> ImportedScript:
-    """Read a script. If it runs ``unchanged``, the spec says what it requests. Else the spec is a
-    workload that runs the same program."""
+def import_script(
+    text: str, *, unchanged: bool = False, host: ScriptHost = ScriptHost.SLURM
+) -> ImportedScript:
+    """Read a script. If it runs ``unchanged``, the spec says what it requests of the ``host``. Else
+    the spec is a workload that runs the same program."""
     has_mark = text.startswith(BYTE_ORDER_MARK)
     text = text.removeprefix(BYTE_ORDER_MARK)
     script = ImportedScript(text, read_allocation(text))
@@ -88,7 +91,10 @@ def import_script(text: str, *, unchanged: bool = False) -> ImportedScript:
             "command": _first_command(statements),
             "backoffLimit": 0,
         }
-        script.notes += traps.slurm_notes(text, script.allocation, statements)
+        notes_of = traps.NOTES[host]
+        script.notes += notes_of(text, script.allocation, statements)
+        if host is ScriptHost.MACHINE:
+            script.spec.pop("nodeType", None)
     else:
         program = take_program(text, script.allocation)
         script.notes += program.notes

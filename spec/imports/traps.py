@@ -1,13 +1,11 @@
-"""What the reader of a batch script should know about its lines before it runs. Pure.
-
-These are the traps of Slurm, for a script that runs as it stands.
-"""
+"""What the reader of a batch script should know about its lines before it runs as it stands: the
+traps of Slurm, and what is different on this machine. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from spec.imports.allocation import JobAllocation
+from spec.imports.allocation import GPU_OPTIONS, TASK_OPTIONS, JobAllocation
 from spec.imports.directives import (
     AFTER_COMMAND,
     MAGIC,
@@ -18,6 +16,7 @@ from spec.imports.directives import (
     read_header,
     split_lines,
 )
+from spec.imports.hosts import ScriptHost
 from spec.imports.placeholders import has_placeholder
 from spec.imports.shell import Command, Statement, commands_of
 from spec.imports.steps import read_step
@@ -36,6 +35,12 @@ SUBMITS = (
     "of. On this machine it starts nothing."
 )
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
+OWN_FOLDER = "Without --chdir it starts in a folder of the workload, not where your files are."
+#: Options of a job that mean something on this machine.
+MACHINE_OPTIONS = {
+    *("job-name", "time", "nodes", "chdir", "mem", "mem-per-cpu", "mem-per-gpu", "cpus-per-gpu"),
+    *("cpus-per-task", "sockets-per-node", *TASK_OPTIONS, *GPU_OPTIONS),
+}
 OUTPUT_KEPT = "Trainyard keeps what each rank prints; this file is not written."
 #: Options whose effect Trainyard has in a way of its own.
 HANDLED_OPTIONS = {
@@ -52,11 +57,9 @@ HANDLED_OPTIONS = {
 def slurm_notes(
     text: str, allocation: JobAllocation, statements: Sequence[Statement]
 ) -> Iterator[Note]:
-    """Yield the notes about a script that runs as it stands."""
+    """Yield the notes about a script that Slurm runs as it stands."""
     options = allocation.options
-    if option := options.get("array"):
-        array = "A job array is many jobs, a workload is one: leave --array out"
-        yield Note(option.line, array, blocks=True)
+    yield from _array_notes(options)
     yield from _folder_notes(options)
     yield from _job_notes(options)
     for number, line in _lines(text):
@@ -66,8 +69,32 @@ def slurm_notes(
         for command in commands_of(statement):
             yield from _rendezvous_notes(command, allocation)
             yield from _step_notes(command)
-            if command.name == "sbatch":
-                yield Note(command.line, SUBMITS)
+
+
+def machine_notes(
+    text: str, allocation: JobAllocation, statements: Sequence[Statement]
+) -> Iterator[Note]:
+    """Yield the notes about a script that this machine runs as it stands."""
+    options = allocation.options
+    yield from _array_notes(options)
+    for name, option in options.items():
+        if name in {"output", "error"}:
+            yield Note(option.line, OUTPUT_KEPT)
+        elif name not in {*MACHINE_OPTIONS, "array"}:
+            yield Note(option.line, f"--{name} has no effect on this machine.")
+    if "chdir" not in options:
+        yield Note(1, OWN_FOLDER)
+    for statement in statements:
+        for command in commands_of(statement):
+            for name, value in assigned_values(command):
+                yield from _assignment_notes(command.line, name, value, allocation.tasks)
+            yield from _step_notes(command)
+
+
+def _array_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
+    if option := options.get("array"):
+        text = "A job array is many jobs, a workload is one: leave --array out"
+        yield Note(option.line, text, blocks=True)
 
 
 def header_notes(text: str) -> Iterator[Note]:
@@ -108,6 +135,8 @@ def assigned_values(command: Command) -> Iterator[tuple[str, str]]:
 
 
 def _step_notes(command: Command) -> Iterator[Note]:
+    if command.name == "sbatch":
+        yield Note(command.line, SUBMITS)
     step = read_step(command)
     if step is None:
         return
@@ -182,8 +211,7 @@ def _folder_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
         text = f"{option.value} has to exist on every node, where Trainyard's user can enter it."
         yield Note(option.line, text)
     elif option is None:
-        text = "Without --chdir it starts in a folder of the workload, not where your files are."
-        yield Note(1, text)
+        yield Note(1, OWN_FOLDER)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -191,3 +219,6 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(split_lines(text), 1):
         if not line.startswith("#") or line.startswith(MAGIC):
             yield number, line
+
+
+NOTES = {ScriptHost.SLURM: slurm_notes, ScriptHost.MACHINE: machine_notes}

@@ -6,6 +6,7 @@ from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.imports.directives import Note
+from spec.imports.hosts import ScriptHost
 from spec.imports.sbatch import ImportedScript, import_script
 from spec.parts.scheduling import PriorityClass
 
@@ -19,8 +20,9 @@ def read_script(
     """Read a batch script. Without ``as_it_stands``, the script runs as it stands if the cluster
     can run batch scripts."""
     if as_it_stands is None:
-        as_it_stands = bool(cluster and cluster.definition.runs_batch_scripts)
-    script = import_script(text, unchanged=as_it_stands)
+        as_it_stands = bool(cluster and cluster.definition.script_host)
+    host = (cluster and cluster.definition.script_host) or ScriptHost.SLURM
+    script = import_script(text, unchanged=as_it_stands, host=host)
     if not as_it_stands:
         _apply_partition_and_qos(script, cluster)
     return script

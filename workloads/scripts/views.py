@@ -46,7 +46,7 @@ class PostedScript:
 
     @property
     def may_run_as_it_stands(self) -> bool:
-        return bool(self.project and self.project.cluster.definition.runs_batch_scripts)
+        return bool(self.project and self.project.cluster.definition.script_host)
 
     @property
     def runs_as_it_stands(self) -> bool:

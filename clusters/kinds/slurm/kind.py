@@ -24,6 +24,7 @@ from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.rank import containers
 from spec.data.storage import Storage
+from spec.imports.hosts import ScriptHost
 from spec.problems.causes import Cause, CauseKind
 from spec.problems.errors import Problem
 
@@ -58,7 +59,7 @@ class SlurmKind(ClusterKind):
     server = "Login node"
     missing_sections = MISSING_SECTIONS
     useless_fields = MappingProxyType({"tolerations": "Slurm has no taints"})
-    runs_batch_scripts = True
+    script_host = ScriptHost.SLURM
     parallel_submissions = 64  # these are combined into few remote calls
 
     def add_arguments(self, parser: argparse._ArgumentGroup) -> None:

@@ -42,7 +42,7 @@ def test_a_script_is_submitted_to_slurm_as_it_stands(
 
 
 def test_a_script_on_standard_input_is_tried_elsewhere(terminal: Terminal) -> None:
-    done = terminal("submit-sbatch - --dry-run", typed=SCRIPT)
+    done = terminal("submit-sbatch - --dry-run --as-workload", typed=SCRIPT)
     assert "command: python train.py" in done.out
     assert "line 3: Trainyard sets MASTER_PORT itself" in done.err
     assert not Workload.objects.exists()

@@ -83,7 +83,18 @@ def test_a_script_becomes_a_workload_where_that_is_chosen(
     assert workload.spec.worker.command == "python train.py"
 
 
-def test_a_cluster_without_slurm_offers_no_choice(client: Client, project: Project) -> None:
+def test_this_machine_runs_a_script_as_it_stands(client: Client, project: Project) -> None:
+    text = SMALL.replace("-D /srv/code", "-p gpu --dependency=afterok:7")
+    page = sent(client, text)
+    assert "It runs as it stands" in page
+    assert "--dependency has no effect on this machine." in page
+    assert "small was created." in sent(client, text, action="submit")
+    assert Workload.objects.get().spec.batch_script == text
+
+
+def test_a_kubernetes_cluster_offers_no_choice(client: Client, project: Project) -> None:
+    project.cluster.kind = "kubernetes"
+    project.cluster.save()
     page = sent(client, SMALL)
     assert "What it becomes" in page
     assert "As it stands" not in page
@@ -103,7 +114,7 @@ def test_a_script_without_a_project_says_so_and_the_wizard_continues(
 
 def test_a_file_takes_the_place_of_the_text(client: Client, project: Project) -> None:
     page = sent(client, "", file=SimpleUploadedFile("test.sh", SMALL.encode()))
-    assert "Command of each worker" in page
+    assert "It runs as it stands" in page
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from engines.base import Handle, Launch, Observation
 from spec.formats.documents import from_wire, load_spec
+from spec.imports.hosts import ScriptHost
 from spec.imports.sbatch import import_script
 from tests.engines.local.conftest import LocalRig
 
@@ -28,8 +29,10 @@ def launch_script(body: str, options: str = "-n 2", **fields: Any) -> Launch:
 
 
 def launch_text(text: str, **fields: Any) -> Launch:
-    script = import_script(text, unchanged=True)
-    document = from_wire(script.spec | {"backoffLimit": 0} | fields, no_master=True, master=None)
+    script = import_script(text, unchanged=True, host=ScriptHost.MACHINE)
+    wire = script.spec | {"backoffLimit": 0} | fields
+    master = script.master(wire)
+    document = from_wire(wire, no_master=master is None, master=master)
     return Launch(Handle(uuid4(), "script", "team-a"), 1, load_spec(document))
 
 

@@ -28,6 +28,7 @@ PIECES = {
     "echo in | srun cat": "in\n",
     "srun bash <<'EOF'\necho here\nEOF": "here\n",
     "srun bash -c 'exit 3' || echo code $?": "code 3\n",
+    "echo '[INFO] ${X[INDEX]}'": "[INFO] ${X[INDEX]}\n",
 }
 
 
@@ -48,10 +49,10 @@ def test_a_timed_step_is_timed(rig: LocalRig) -> None:
 def test_any_interpreter_runs_its_script(rig: LocalRig) -> None:
     text = (
         f"#!{sys.executable}\n#SBATCH -n 1\n"
-        "import os, sys\nprint('data', os.environ['SLURM_JOB_NUM_NODES'], sys.argv[1:])\n"
+        "import os, sys\nprint('[DATA]', os.environ['SLURM_JOB_NUM_NODES'], sys.argv[1:])\n"
     )
     launched = rig.submit(launch_text(text, args="a 'b c'"))
-    assert wait_for_end(rig, launched).output == "data 1 ['a', 'b c']\n"
+    assert wait_for_end(rig, launched).output == "[DATA] 1 ['a', 'b c']\n"
 
 
 def test_steps_run_beside_each_other(rig: LocalRig) -> None:

@@ -41,15 +41,25 @@ def test_the_placeholders_of_the_tutorial_are_named_by_their_lines(
     assert not Workload.objects.exists()
 
 
+def test_the_tutorials_script_runs_as_it_stands(call: Caller, where: dict[str, str]) -> None:
+    status, answer = call("POST", PATH, {**where, "script": filled()})
+    assert status == 202, answer
+    workload = Workload.objects.get(pk=answer["workload"]["workloadId"])
+    assert (workload.name, workload.ranks.count()) == ("ddp-test1", 2)
+    assert workload.spec.batch_script == filled()
+    assert "--partition has no effect on this machine" in str(answer["notes"])
+
+
 def test_the_tutorials_script_becomes_a_workload(
     call: Caller, project: Project, where: dict[str, str]
 ) -> None:
+    body = {**where, "script": filled(), "asItStands": False}
     NodePool.objects.create(cluster=project.cluster, name="gpu", label_key="partition")
-    status, answer = call("POST", PATH, {**where, "script": filled()})
+    status, answer = call("POST", PATH, body)
     assert status == 400
     assert {it["field"] for it in answer["complianceIssues"]} == {"spec.nodePools"}
     project.cluster.pools.all().delete()
-    status, answer = call("POST", PATH, {**where, "script": filled()})
+    status, answer = call("POST", PATH, body)
     assert status == 202, answer
     workload = Workload.objects.get(pk=answer["workload"]["workloadId"])
     assert (workload.name, workload.ranks.count()) == ("ddp-test1", 2)
@@ -62,7 +72,8 @@ def test_the_tutorials_script_becomes_a_workload(
 def test_a_dry_run_shows_the_request_and_submits_nothing(
     call: Caller, where: dict[str, str]
 ) -> None:
-    body = {**where, "name": "other", "script": filled(), "spec": {"numWorkers": 3}}
+    changed = {"name": "other", "asItStands": False, "spec": {"numWorkers": 3}}
+    body = {**where, "script": filled(), **changed}
     status, answer = call("POST", f"{PATH}?dryRun=true", body)
     assert (status, answer["plan"]["valid"]) == (200, True), answer
     assert answer["request"]["name"] == "other"
