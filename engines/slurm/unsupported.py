@@ -50,14 +50,18 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
         for place, message in _replica_complaints(replica, spec) if replica else ():
             yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
     if spec.master and spec.master.command is None:
-        yield Problem(parse_path("master.command"), NO_COMMAND)
+        yield Problem(parse_path("master.command"), _explain_missing_command(spec.master))
     if spec.worker.command is None and not (has_launcher(spec) and spec.master):
-        yield Problem(parse_path("worker.command"), NO_COMMAND)
+        yield Problem(parse_path("worker.command"), _explain_missing_command(spec.worker))
 
 
-NO_COMMAND = (
-    "Slurm starts commands, whatever the image has for one; enter it, such as python train.py"
-)
+def _explain_missing_command(replica: Replica) -> str:
+    if replica.image:
+        return (
+            f"Slurm does not know what the image {replica.image} starts; enter a "
+            "command, such as python train.py"
+        )
+    return "enter a command, such as python train.py"
 
 
 def _workload_complaints(launch: Launch) -> Iterator[Complaint]:

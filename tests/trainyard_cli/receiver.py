@@ -28,7 +28,7 @@ class Receiver:
         project = {"id": "1", "name": "team-a", "clusterId": "c"}
         config.write_text(json.dumps({**kept, "project": project}))
 
-    def send(self, _: Any, to: Destination, body: Body, *__: Any, rehearses: bool) -> None:
+    def send(self, _: Any, to: Destination, body: Body, *__: Any, **___: Any) -> None:
         """Keep a request. It has the signature of ``submit._send``."""
         self.path = to.path
         self.body = body

@@ -16,7 +16,14 @@ from trainyard_cli.commands.options import (
     submit_parameters,
 )
 from trainyard_cli.errors import CliError, reason_of, wrong_use
-from trainyard_cli.flags.body import Body, Typed, apply_typed, exclude_nodes
+from trainyard_cli.flags.body import (
+    DEVICES,
+    GPU_PARTS,
+    Body,
+    Typed,
+    apply_typed,
+    exclude_nodes,
+)
 from trainyard_cli.flags.older_forms import (
     add_claims,
     add_volumes,
@@ -81,7 +88,9 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
     _set_name(body, typed["name"] or typed["named"], typed["name_prefix"])
     if typed["interactive"]:
         body = _add_defaults(invocation, to, body, INTERACTIVE)
-    answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
+    answer = _send(
+        invocation, to, body, typed["output"], rehearses=typed["dry_run"], request=request
+    )
     ends_here = typed["wait"] or typed["attach"]
     if answer and typed["output"] in {None, Format.WIDE, Format.TABLE} and not ends_here:
         print_note(f"Follow it: trainyard describe job {answer['name']}")
@@ -233,9 +242,16 @@ def _add_defaults(
 
 
 def _send(
-    invocation: Invocation, to: Destination, body: Body, output: Format | None, *, rehearses: bool
+    invocation: Invocation,
+    to: Destination,
+    body: Body,
+    output: Format | None,
+    *,
+    rehearses: bool,
+    request: Typed,
 ) -> Any:
-    """Send the request, print the result, and return the answer, or ``None`` after a dry run."""
+    """Send the request, print the result, and return the answer, or ``None`` after a dry run.
+    ``request`` is what was typed."""
     from trainyard_cli.rest.client import Refusal
 
     try:
@@ -243,9 +259,14 @@ def _send(
             f"/workloads/{to.path}", body, dryRun="true" if rehearses else None
         )
     except Refusal as refusal:
-        refusal.lines = [f"  {flag_of_field(field)} {text}" for field, text in refusal.issues]
+        refusal.lines = [
+            f"  {flag_of_field(_typed_field(field, request))} {text}"
+            for field, text in refusal.issues
+        ]
         raise
     if rehearses:
+        for issue in answer["complianceIssues"]:
+            issue["field"] = _typed_field(issue["field"], request)
         print_dry_run(answer, output)
         return None
     print_warnings(answer)
@@ -254,6 +275,19 @@ def _send(
     elif not print_document(answer, output):
         print(f"Submitted {answer['name']}.", flush=True)
     return answer
+
+
+def _typed_field(field: str, request: Typed) -> str:
+    """Return the field that was typed instead of one that follows from it: a part of a GPU, such as
+    ``-g 0.1``, also sets the type of the request."""
+    root, _, path = field.partition(".")
+    flags = request.master if root == "masterSpec" else request.flags
+    table = MASTER_FLAGS if root == "masterSpec" else FLAGS
+    typed_paths = {flag.path for flag in table if flags.get(flag.key)}
+    typed_paths |= {flag.path for flag in FLAGS if request.flags.get(flag.key)}
+    if path in GPU_PARTS and path not in typed_paths and DEVICES in typed_paths:
+        return f"{root}.{DEVICES}"
+    return field
 
 
 def print_dry_run(answer: Any, output: Format | None) -> None:

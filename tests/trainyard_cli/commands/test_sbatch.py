@@ -60,3 +60,28 @@ def test_an_image_that_is_not_used_is_said(terminal: Terminal, on_slurm: Project
     for option in ("--dry-run", ""):
         said = terminal(f"training pytorch submit {option} {line}").err
         assert "--image: is not used: the cluster has neither pyxis nor apptainer" in said
+
+
+IMAGE = "kubeflow/pytorch-dist-mnist:latest"
+
+
+@pytest.mark.parametrize(
+    ("line", "flag"),
+    [
+        (f"submit-dist pytorch a --workers=2 -g 0.1 -i {IMAGE}", "--gpu-devices-request:"),
+        (
+            f"distributed submit a --framework PyTorch -i {IMAGE} --workers 2 "
+            "--gpu-request-type portion --gpu-portion-request 0.1 --gpu-devices-request 1 "
+            "--cpu-memory-request 100M",
+            "--gpu-request-type:",
+        ),
+    ],
+)
+@pytest.mark.parametrize("option", ["", " --dry-run"])
+@pytest.mark.usefixtures("on_slurm")
+def test_lines_for_kubernetes_are_refused_by_what_was_typed(
+    terminal: Terminal, line: str, flag: str, option: str
+) -> None:
+    refused = terminal(f"{line}{option}", code=1).err
+    assert f"{flag} Slurm gives whole GPUs" in refused
+    assert f"Slurm does not know what the image {IMAGE} starts" in refused
