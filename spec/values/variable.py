@@ -54,8 +54,9 @@ def _check_text(value: str) -> str:
     return value
 
 
+Text = Annotated[str, AfterValidator(_check_text)]
 #: A text as it was given: a private key, for instance, ends with a line break.
-Text = Annotated[str, StringConstraints(strip_whitespace=False), AfterValidator(_check_text)]
+LiteralText = Annotated[str, StringConstraints(strip_whitespace=False), AfterValidator(_check_text)]
 
 
 class KeyOf(Part):
@@ -129,7 +130,7 @@ class EnvironmentVariable(Part):
     name: Annotated[str, Field(max_length=256), AfterValidator(_check_variable_name)] = Field(
         description="The name of the variable"
     )
-    value: Annotated[Text, Field(max_length=32_768)] | None = Field(
+    value: Annotated[LiteralText, Field(max_length=32_768)] | None = Field(
         None, description="The value; null if it comes from elsewhere"
     )
     secret: KeyOf | None = Field(None, description="The Secret that the value comes from")

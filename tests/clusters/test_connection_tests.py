@@ -65,7 +65,7 @@ def test_a_form_is_tested_before_it_is_saved(
     assert "name: runner" in shown  # the subject of the binding
     assert SECRET not in waiting + shown
     client.post(NEW, values(kubeconfig="", tested=str(test.pk)))
-    assert kubeconfig_of(Cluster.objects.get()) == kubeconfig().strip()
+    assert kubeconfig_of(Cluster.objects.get()) == kubeconfig()
     assert not ConnectionTest.objects.exists()
 
 

@@ -55,7 +55,7 @@ def test_a_cluster_is_added_and_waits_to_connect(client: Client) -> None:
     assert answer["Location"] == cluster.get_absolute_url()
     assert (cluster.kind, cluster.state) == ("kubernetes", State.WAITING)
     assert cluster.settings == KubernetesSettings(**more)
-    assert kubeconfig_of(cluster) == kubeconfig().strip()
+    assert kubeconfig_of(cluster) == kubeconfig()
     for page in ("", "edit/", "connection/"):
         shown = client.get(f"{cluster.get_absolute_url()}{page}")
         assert shown.status_code == 200
@@ -116,7 +116,7 @@ def test_a_form_that_is_seen_again_still_has_its_kubeconfig(client: Client) -> N
     assert "Leave empty to use the one you just entered" in answer.content.decode()
     tested = answer.context["form"].test
     client.post(NEW, form_values(kubeconfig="", tested=str(tested.pk)))
-    assert kubeconfig_of(Cluster.objects.get()) == kubeconfig().strip()
+    assert kubeconfig_of(Cluster.objects.get()) == kubeconfig()
     stranger = signed_in(UserFactory(administrator=True))
     answer = stranger.post(NEW, form_values(name="b", kubeconfig="", tested=str(tested.pk)))
     assert "Paste a kubeconfig" in answer.content.decode()
@@ -130,7 +130,7 @@ def test_a_kubeconfig_that_runs_programs_has_to_be_trusted(client: Client) -> No
     assert "reads the key in /etc/key" in page
     assert not Cluster.objects.exists()
     client.post(NEW, form_values(kubeconfig=text, trusted="on"))
-    assert kubeconfig_of(Cluster.objects.get()) == text.strip()
+    assert kubeconfig_of(Cluster.objects.get()) == text
 
 
 def test_a_changed_connection_makes_a_new_engine(
@@ -150,7 +150,7 @@ def test_a_changed_connection_makes_a_new_engine(
     new = engine_for(Cluster.objects.get(pk=kept.pk))
     assert new is not old
     assert engine_for(stale) is new
-    assert kubeconfig_of(Cluster.objects.get()) == text.strip()
+    assert kubeconfig_of(Cluster.objects.get()) == text
 
 
 def test_the_prefix_stays_while_there_are_projects(client: Client, kept: Cluster) -> None:

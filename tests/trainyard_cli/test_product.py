@@ -1,5 +1,6 @@
 """The command line as a program of its own, against the whole product as it runs."""
 
+import json
 import os
 import re
 import socket
@@ -188,3 +189,71 @@ def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.startswith("trainyard ")
+
+
+BAR_AND_METRICS = """
+import sys, time, json
+n = 12
+for i in range(1, n + 1):
+    bar = '█' * i + ' ' * (n - i)
+    sys.stderr.write('\\r%3d%%|%s| %d/%d [00:00<00:05,  1.00it/s]' % (i * 100 // n, bar, i, n))
+    sys.stderr.flush()
+    if i % 3 == 0:
+        print(json.dumps({"step": i, "loss": 1.0 / i}), flush=True)
+sys.stderr.write('\\n')
+"""
+UNFINISHED_BAR = """
+import sys, time
+for i in range(2000):
+    sys.stderr.write('\\rtraining: %3d/2000' % i)
+    sys.stderr.flush()
+    time.sleep(0.1)
+"""
+LONG_LINE = """
+import sys
+sys.stdout.write('x' * 3_000_000 + '\\nafter\\u2028\\x85\\x0c\\n')
+"""
+
+
+def submit_program(trainyard: Run, folder: Path, name: str, program: str) -> None:
+    file = folder / "program.py"
+    file.write_text(program)
+    trainyard(f"training submit {name} --command -- {sys.executable} {file}")
+
+
+def test_metrics_beside_a_progress_bar_are_all_there(trainyard: Run, tmp_path: Path) -> None:
+    submit_program(trainyard, tmp_path, "bar-and-metrics", BAR_AND_METRICS)
+    trainyard("training watch bar-and-metrics")
+    found = json.loads(trainyard("training describe bar-and-metrics -o json").stdout)
+    assert found["lastMetrics"] == {"step": 12, "loss": 1 / 12}
+    lines = trainyard("logs bar-and-metrics").stdout.split("\n")
+    assert len(lines) == 6, "four samples, the end of the bar, and nothing after the last line"
+
+
+def test_the_state_of_an_unfinished_bar_is_printed(trainyard: Run, tmp_path: Path) -> None:
+    submit_program(trainyard, tmp_path, "unfinished-bar", UNFINISHED_BAR)
+    wait_for(lambda: "training:" in trainyard("logs unfinished-bar").stdout)
+    printed = trainyard("logs unfinished-bar").stdout
+    assert re.fullmatch(r"training: +\d+/2000\n", printed)
+    command = [sys.executable, "-m", "trainyard_cli", "logs", "unfinished-bar", "--follow"]
+    with subprocess.Popen(command, env=SIGNED_IN, stdout=subprocess.PIPE) as follower:
+        assert follower.stdout
+        states = b""
+        while states.count(b"\r") < 3:
+            states += os.read(follower.stdout.fileno(), 1000)
+        follower.terminate()
+    told = states.decode().split("\r")[:3]
+    assert all(re.fullmatch(r"training: +\d+/2000", state) for state in told)
+    assert told == sorted(set(told))
+    trainyard("training suspend unfinished-bar")
+
+
+def test_a_long_line_and_odd_separators_are_printed_as_they_are(
+    trainyard: Run, tmp_path: Path
+) -> None:
+    submit_program(trainyard, tmp_path, "long-line", LONG_LINE)
+    trainyard("training watch long-line")
+    assert trainyard("logs long-line | wc -l").stdout.strip() == "2"
+    first, second, end = trainyard("logs long-line").stdout.split("\n")
+    assert (first, end) == ("x" * 3_000_000, "")
+    assert second.startswith("after\u2028\x85")

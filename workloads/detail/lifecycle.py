@@ -26,7 +26,6 @@ REACHED: dict[Phase, int] = {
 }
 END_STATES = {Phase.COMPLETED: "good", Phase.FAILED: "bad", Phase.STOPPED: "stopped"}
 STARTS = ("submit", "run")
-STARTED = REACHED.keys() - ENDED
 MOST_EVENTS = 500
 
 
@@ -62,7 +61,7 @@ def _current_run_moments(events: Iterable[Event]) -> Iterable[Moment]:
             return
         if event.phase:
             yield Moment(Phase(event.phase), event.at)
-            has_started = has_started or event.phase in STARTED
+            has_started = has_started or (event.phase in REACHED and event.phase not in ENDED)
         if event.verb in STARTS:
             return
 
