@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from clusters.models import Cluster, State
 from engines.base import EngineRefused, EngineUnavailable
 from engines.fake import FakeEngine
+from engines.findings import Finding, Level
 from projects.models import Project
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import kubeconfig_of
@@ -42,6 +43,19 @@ def test_a_cluster_that_answers_is_added(
     said = capsys.readouterr().out
     assert "gpu: 1 node, 4 GPUs" in said
     assert "s3cret" not in said
+
+
+def test_add_cluster_says_what_the_check_found_wanting(
+    fake: FakeEngine, kubeconfig: Path, capsys: Output
+) -> None:
+    fake.findings = (
+        Finding("Nodes", "Python", Level.WARNING, "No Python on n1."),
+        Finding("Nodes", "Git", Level.OK, "2.39"),
+    )
+    call_command("add_cluster", "gpu", kubeconfig=kubeconfig)
+    said = capsys.readouterr().out
+    assert "  warning: Python: No Python on n1." in said
+    assert "Git" not in said
 
 
 def test_add_cluster_without_a_kubeconfig_uses_the_account_of_the_pod(fake: FakeEngine) -> None:

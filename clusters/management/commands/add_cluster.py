@@ -11,6 +11,7 @@ from clusters import services
 from clusters.kinds import addable
 from clusters.models import Cluster
 from engines.base import EngineError
+from engines.findings import Level
 
 
 class Command(BaseCommand):
@@ -47,5 +48,10 @@ class Command(BaseCommand):
         count = f"{len(nodes)} node{pluralize(len(nodes))}, {gpus} GPU{pluralize(gpus)}"
         self.stdout.write(f"{cluster.name}: {count}")
         for support in cluster.capabilities.frameworks:
-            text = support.version if support.available else f"missing. {support.why}"
+            text = f"missing. {support.why}"
+            if support.available:
+                text = support.version or support.operator
             self.stdout.write(f"  {support.framework.label}: {text}")
+        for finding in cluster.findings:
+            if finding.level is not Level.OK:
+                self.stdout.write(f"  {finding.level}: {finding.name}: {finding.text}")

@@ -219,6 +219,8 @@ def clean_environment() -> Mapping[str, str]:
 BROKEN_KEY = "the private key cannot be read; paste it whole, with its first and last line"
 #: Messages of ssh, and advice for each.
 SSH_ADVICE = {
+    "invalid format": BROKEN_KEY,  # before the refusal that follows from it
+    "error in libcrypto": BROKEN_KEY,
     "Permission denied": "the login node does not accept the key; add the public key to the user's "
     "authorized_keys",
     "Host key verification failed": "the host key of the login node is not the expected one; enter "
@@ -227,8 +229,6 @@ SSH_ADVICE = {
     "Connection refused": "nothing listens at that port of the login node; check host and port",
     "Connection timed out": "the login node does not answer; check the network and host",
     "Too many authentication failures": "the login node was offered too many keys",
-    "invalid format": BROKEN_KEY,
-    "error in libcrypto": BROKEN_KEY,
 }
 
 

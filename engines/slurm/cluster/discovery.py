@@ -29,6 +29,7 @@ for p in apptainer singularity; do
   if command -v $p > /dev/null; then echo $p; exit; fi
 done
 """
+PROVIDER = "the programs of the nodes"
 UNSUPPORTED = (
     "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kubernetes cluster."
 )
@@ -38,9 +39,8 @@ def discover(transport: Transport, partitions: Sequence[Partition]) -> Capabilit
     """Return the capabilities of a cluster with these partitions. A priority is available if
     Trainyard's user may use a QOS with its name."""
     accounts, levels = read_accounts(transport)
-    *_, version = transport.run(["sbatch", "--version"]).out.split() or [""]
     return Capabilities(
-        frameworks=tuple(_support(framework, version) for framework in Framework),
+        frameworks=tuple(_support(framework) for framework in Framework),
         queues=True,
         priority_classes=tuple(sorted(read_own_qos(transport) & set(PriorityClass))),
         terminal=True,
@@ -81,8 +81,8 @@ def read_own_qos(transport: Transport) -> set[str]:
     return {name for line in lines for name in line.strip().split(",") if name}
 
 
-def _support(framework: Framework, version: str) -> FrameworkSupport:
+def _support(framework: Framework) -> FrameworkSupport:
     if framework in RENDEZVOUS:
-        return FrameworkSupport(framework, available=True, operator="Slurm", version=version)
+        return FrameworkSupport(framework, available=True, operator=PROVIDER)
     why = UNSUPPORTED.format(label=framework.label)
     return FrameworkSupport(framework, available=False, why=why)

@@ -93,6 +93,8 @@ def _explain_requeue(earlier: BatchJob | None) -> str:
         return f"{f'One of {nodes}' if is_list else nodes} failed, so Slurm queued it again."
     if state == "PREEMPTED":
         return "Slurm gave its nodes to a job with a better claim and queued it again."
+    if state == "REQUEUED":
+        return "It was queued again, by its script or by someone on the cluster."
     return "Slurm took its nodes and queued it again."
 
 

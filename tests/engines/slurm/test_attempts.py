@@ -25,7 +25,7 @@ def test_a_requeued_job_is_the_next_attempt_of_its_run(rig: SlurmRig, pages: Pag
     (job,) = squeue(rig.transport, names=[job_name(launched.handle.workload_id, 1)])
     rig.transport.run(["scontrol", "requeue", job.id])
     rig.seen(launched, Phase.PENDING)
-    assert "Slurm took its nodes and queued it again." in pages.text(launched)
+    assert "It was queued again, by its script or by someone" in pages.text(launched)
     shown = followed(rig, launched)
     assert (shown.phase, shown.attempt) == (Phase.COMPLETED, 1)
     starts = [one for one in rig.engine.logs(launched.handle, run=1) if one.rank == 0]

@@ -122,7 +122,7 @@ def test_a_job_that_was_queued_again_waits_as_preempted() -> None:
         ("NODE_FAIL", "n2", "n2 failed, so Slurm queued it again."),
         ("NODE_FAIL", "n[1-2]", "One of n[1-2] failed, so Slurm queued it again."),
         ("PREEMPTED", "n2", "Slurm gave its nodes to a job with a better claim and queued it"),
-        ("REQUEUED", "n2", "Slurm took its nodes and queued it again."),
+        ("REQUEUED", "n2", "It was queued again, by its script or by someone on the cluster."),
     ],
 )
 def test_a_job_that_was_queued_again_says_why(state: str, nodes: str, says: str) -> None:

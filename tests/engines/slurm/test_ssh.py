@@ -10,7 +10,7 @@ import pytest
 from engines.base import EngineUnavailable
 from engines.slurm.client import transport
 from engines.slurm.client.ssh import Login, connect, end_pause, private_folder
-from engines.slurm.client.transport import CommandResult
+from engines.slurm.client.transport import CommandResult, explain_failure
 
 CHANGED = """\
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
@@ -144,3 +144,9 @@ def test_a_key_is_a_private_file_and_in_no_command(
     assert "secret" not in lines[0]
     home = private_folder()
     assert (home.stat().st_mode & 0o777, home.parent) == (0o700, Path("/dev/shm"))
+
+
+def test_a_text_that_is_no_key_is_named_before_the_refusal_that_follows() -> None:
+    said = "Load key /dev/shm/a: error in libcrypto\nbob@h: Permission denied (publickey)."
+    assert "the private key cannot be read" in explain_failure("h", said)
+    assert "does not accept the key" in explain_failure("h", said.splitlines()[1])
