@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "kinds": ("submit", "submit-dist", "distributed", "training", "workspace"),
 }
 OPTIONS_WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
-COMMANDS_WITH_WORDS = {"submit", "submit-dist", "exec"}  # they accept words after --
+COMMANDS_WITH_WORDS = {"submit", "submit-dist", "submit-sbatch", "exec"}  # words after --
 #: First words that only Run:ai has → what to use instead. Two words are a command of a group.
 REFUSED = {
     "config describe": "Show the server, the user and the project: trainyard whoami",

@@ -39,6 +39,8 @@ WITHOUT_EFFECT = {
     *("kill-on-bad-exit", "unbuffered", "quiet", "verbose", "overlap", "exact", "exclusive"),
     *("job-name", "disable-status"),
 }
+#: Arguments of the script, which the setup does not have.
+POSITIONAL = re.compile(r"\$(?:[0-9@*#]|\{[0-9@*#])")
 #: ``$(NAME)`` and ``$$`` would be replaced in a workload's command.
 REFERENCE = re.compile(r"\$[($]")
 
@@ -179,6 +181,8 @@ def _setup_problem(statement: Statement) -> str:
         return f"{begins[0]!r}, which other lines continue, is not taken over"
     if "&" in statement.operators:
         return "A command in the background is not taken over"
+    if POSITIONAL.search(statement.text) and "{" not in statement.reserved:
+        return "A line with arguments of the script is not taken over"
     if statement.has_line_end:
         return "A command of several lines is not taken over"
     for command in commands_of(statement):

@@ -53,7 +53,7 @@ def _directive_effect(name: str, script: ImportedScript) -> str:
         return f"{count} GPU{'s' * (count > 1)} for each worker" if count else ""
     match name:
         case "job-name":
-            return f"Name: {script.name}"
+            return f"Name: {script.job_name}"
         case "time" if "timeLimitSeconds" in spec:
             return f"Time limit: {format_duration(spec['timeLimitSeconds'])}"
         case "cpus-per-task":

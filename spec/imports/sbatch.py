@@ -4,7 +4,6 @@ Each task of the job becomes a rank. What the script says about the cluster itse
 Trainyard.
 """
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ BATCH_SCRIPT = "batchScript"  # a field of the spec, as the next one
 TIME_LIMIT = "timeLimitSeconds"
 BYTE_ORDER_MARK = "\ufeff"
 MARK_LEFT_OUT = "The byte order mark before this line is left out: sbatch would refuse it."
+ARGUMENTS_LOST = "Arguments are for the script itself, which is not taken over"
 KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "gpus-per-socket", "sockets-per-node", "tres-per-task"),
@@ -42,7 +42,8 @@ class ImportedScript:
 
     text: str
     allocation: JobAllocation
-    name: str = ""
+    job_name: str = ""
+    name_line: int = 0
     partition: str = ""
     partition_line: int = 0
     qos: str = ""
@@ -67,10 +68,14 @@ class ImportedScript:
 
 
 def import_script(
-    text: str, *, unchanged: bool = False, host: ScriptHost = ScriptHost.SLURM
+    text: str,
+    *,
+    unchanged: bool = False,
+    host: ScriptHost = ScriptHost.SLURM,
+    arguments: Sequence[str] = (),
 ) -> ImportedScript:
-    """Read a script. If it runs ``unchanged``, the spec says what it requests of the ``host``. Else
-    the spec is a workload that runs the same program."""
+    """Read a script. If it runs ``unchanged``, with ``arguments``, the spec says what it requests
+    of the ``host``. Else the spec is a workload that runs the same program."""
     has_mark = text.startswith(BYTE_ORDER_MARK)
     text = text.removeprefix(BYTE_ORDER_MARK)
     script = ImportedScript(text, read_allocation(text))
@@ -86,17 +91,18 @@ def import_script(
     script.notes += traps.header_notes(text)
     script.notes += placeholder_notes(parse_directives(text), statements)
     if unchanged:
-        script.spec |= {
-            BATCH_SCRIPT: text,
-            "command": _first_command(statements),
-            "backoffLimit": 0,
-        }
+        script.spec |= {BATCH_SCRIPT: text, "backoffLimit": 0}
+        script.spec["command"] = _first_command(statements)
+        if arguments:
+            script.spec["args"] = shlex.join(arguments)
         notes_of = traps.NOTES[host]
         script.notes += notes_of(text, script.allocation, statements)
         if host is ScriptHost.MACHINE:
             script.spec.pop("nodeType", None)
     else:
         program = take_program(text, script.allocation)
+        if arguments:
+            program.refuse(1, ARGUMENTS_LOST)
         script.notes += program.notes
         script.spec |= {"command": program.command} if program.command else {}
         script.spec |= {"setup": program.setup} if program.setup else {}
@@ -159,7 +165,8 @@ def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> 
         return  # ``traps`` reports it
     match name:
         case "job-name":
-            script.name = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
+            script.job_name = value
+            script.name_line = option.line
         case "partition":
             script.partition = value
             script.partition_line = option.line

@@ -9,8 +9,18 @@ NO_INTERPRETER = "the first line must be #! and an interpreter, such as #!/bin/b
 NOT_HERE = (
     "a batch script runs as it stands on this machine and on Slurm; submit what it runs instead"
 )
+NOT_UTF8 = "line {}: has bytes that are not UTF-8; save it as UTF-8"
 DOS_LINE_END = "\r\n"
 DOS_LINES = "the lines end as on Windows (CR LF), which sbatch refuses; save it with LF alone"
+
+
+def decode_script(content: bytes) -> str:
+    """Return the text of a file. Raises ``ValueError`` with the first line that is not UTF-8."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(NOT_UTF8.format(line)) from error
 
 
 def _check_script(value: str) -> str:

@@ -16,10 +16,15 @@ def check_name(name: str, *, workers: int = 1) -> str:
     """Return the name; ``ValueError`` if ``<name>-worker-<n>`` is not a DNS label."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} {NAME_RULE}" if name else "is required")
-    room = LONGEST - len(f"-worker-{max(workers - 1, 0)}")
+    room = longest_name(workers)
     if len(name) > room:
         raise ValueError(f"is {len(name)} characters long; at most {room} leave room for -worker-N")
     return name
+
+
+def longest_name(workers: int) -> int:
+    """Return how many characters a name may have, so that ``<name>-worker-<n>`` is a DNS label."""
+    return LONGEST - len(f"-worker-{max(workers - 1, 0)}")
 
 
 def object_name(name: str, uid: UUID) -> str:

@@ -51,7 +51,7 @@ class Terminal:
 @contextlib.contextmanager
 def _typing(text: str) -> Iterator[None]:
     before = sys.stdin
-    sys.stdin = io.StringIO(text)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
     try:
         yield
     finally:

@@ -16,11 +16,16 @@ from trainyard_cli.notes import LogLevel, print_note
 from trainyard_cli.show import Format, print_document
 
 PATH = "/workloads/from-sbatch"
+STANDARD_INPUT = "-"
 Script = Annotated[Path, typer.Argument(help="The batch script; - reads standard input.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(help="Arguments of the script; put -- first if one begins with a dash."),
+]
 Name = Annotated[str, typer.Option("--name", "-J", help="Name, instead of the job's.")]
 AsWorkload = Annotated[
     bool,
-    typer.Option("--as-workload", help="On Slurm too: start what its srun starts, not the script."),
+    typer.Option("--as-workload", help="Start what its srun starts, not the script."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Submit nothing; try it.")]
 
@@ -33,6 +38,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
 def submit_sbatch(
     context: typer.Context,
     script: Script,
+    arguments: Arguments = None,
     name: Name = "",
     project: ProjectName = "",
     as_workload: AsWorkload = False,
@@ -41,11 +47,15 @@ def submit_sbatch(
     attach: Annotated[bool, typer.Option("--attach", help=ATTACH)] = False,
     output: Output = None,
 ) -> None:
-    """Submit a batch script: on Slurm it runs as it stands, elsewhere what it runs."""
+    """Submit a batch script: it runs as it stands, on Kubernetes what it runs."""
     invocation = current_invocation(context)
     target = invocation.project(project)
     body: dict[str, Any] = {"projectId": target["id"], "clusterId": target["clusterId"]}
     body |= {"script": read_text(script), "name": name}
+    if not name and str(script) != STANDARD_INPUT:
+        body["fileName"] = script.name
+    if words := [*(arguments or ()), *invocation.words]:
+        body["arguments"] = words
     if as_workload:
         body["asItStands"] = False
     answer = _send(invocation, body, output, rehearses=dry_run)
@@ -55,9 +65,16 @@ def submit_sbatch(
 
 def read_text(file: Path) -> str:
     """Return the text of a file, or of standard input for ``-``. Raises ``CliError``."""
+    is_input = str(file) == STANDARD_INPUT
+    content = b""
     try:
-        return sys.stdin.read() if str(file) == "-" else file.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
+        content = sys.stdin.buffer.read() if is_input else file.read_bytes()
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        text = f"line {line} has bytes that are not UTF-8; save it as UTF-8"
+        raise wrong_use(f"{file} cannot be read: {text}.") from error
+    except OSError as error:
         raise wrong_use(f"{file} cannot be read: {reason_of(error)}.") from error
 
 

@@ -1,6 +1,8 @@
 """Read a batch script for a cluster: as it stands if the cluster can run batch scripts, else as a
 workload that runs the same command."""
 
+from collections.abc import Sequence
+
 from clusters.models import Cluster
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -15,14 +17,18 @@ NO_PRIORITY = "{0!r} is not one of Trainyard's priorities, so the QOS is left ou
 
 
 def read_script(
-    text: str, cluster: Cluster | None, *, as_it_stands: bool | None = None
+    text: str,
+    cluster: Cluster | None,
+    *,
+    as_it_stands: bool | None = None,
+    arguments: Sequence[str] = (),
 ) -> ImportedScript:
     """Read a batch script. Without ``as_it_stands``, the script runs as it stands if the cluster
     can run batch scripts."""
     if as_it_stands is None:
         as_it_stands = bool(cluster and cluster.definition.script_host)
     host = (cluster and cluster.definition.script_host) or ScriptHost.SLURM
-    script = import_script(text, unchanged=as_it_stands, host=host)
+    script = import_script(text, unchanged=as_it_stands, host=host, arguments=arguments)
     if not as_it_stands:
         _apply_partition_and_qos(script, cluster)
     return script
@@ -49,7 +55,7 @@ def build_draft(script: ImportedScript, name: str, project: Project | None) -> W
     worker = document.pop("worker")
     master = document.pop("master", None)
     return WorkloadDraft(
-        name=name or script.name,
+        name=name,
         project=project.pk if project else None,
         cluster=project.cluster_id if project else None,
         framework=document.pop("distributedFramework"),

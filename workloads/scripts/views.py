@@ -4,6 +4,7 @@ it.
 Nothing is stored between two requests: the form sends the script each time.
 """
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,29 +21,34 @@ from core.web.query import parse_number
 from projects.models import Project
 from spec.imports.explanation import ExplainedLine, explain_lines
 from spec.imports.sbatch import ImportedScript
-from spec.parts.batch_script import LONGEST
+from spec.parts.batch_script import LONGEST, decode_script
 from spec.problems.errors import Problem, SpecError
-from workloads import services
-from workloads.models import Draft
+from workloads.models import Draft, Source
 from workloads.plan import plan
+from workloads.scripts.naming import ScriptName, choose_name, submit_named
 from workloads.scripts.reading import build_draft, read_script
 from workloads.wizard.locations import locate_problem
 from workloads.wizard.pages.problems import problem_sentence
 
 AS_WORKLOAD = "as-workload"  # the value of ``how``; the other one is ``as-it-stands``
 NO_SCRIPT = "Paste a batch script, or choose its file."
+OPEN_QUOTE = "A quote in the arguments has no end."
+MOST_BYTES = 4 * LONGEST  # a character has up to four
 TOO_LONG = f"A batch script has at most {LONGEST // 1024} KiB."
 
 
 @dataclass(frozen=True)
 class PostedScript:
     """The content of the form. ``how`` is empty until the user has chosen a project on a cluster
-    that can run batch scripts."""
+    that can run batch scripts. ``file_name`` is that of the last file."""
 
     text: str
     name: str
     project: Project | None
     how: str
+    file_name: str = ""
+    arguments: str = ""
+    file_fault: str = ""
 
     @property
     def may_run_as_it_stands(self) -> bool:
@@ -54,15 +60,33 @@ class PostedScript:
 
     @property
     def fault(self) -> str:
+        if self.file_fault:
+            return self.file_fault
         if not self.text.strip():
             return NO_SCRIPT
+        if self.words is None:
+            return OPEN_QUOTE
         return TOO_LONG if len(self.text) > LONGEST else ""
+
+    @property
+    def words(self) -> list[str] | None:
+        """The arguments; ``None`` if a quote in them does not end."""
+        try:
+            return shlex.split(self.arguments)
+        except ValueError:
+            return None
 
     def read(self, *, as_workload: bool = False) -> ImportedScript:
         cluster = self.project.cluster if self.project else None
         return read_script(
-            self.text, cluster, as_it_stands=self.runs_as_it_stands and not as_workload
+            self.text,
+            cluster,
+            as_it_stands=self.runs_as_it_stands and not as_workload,
+            arguments=self.words or (),
         )
+
+    def choose_name(self, script: ImportedScript) -> ScriptName:
+        return choose_name(script, typed=self.name, file_name=self.file_name, project=self.project)
 
 
 @login_required
@@ -88,10 +112,13 @@ def workload_from_script(request: Request) -> HttpResponse:
 def _read_form(request: Request) -> PostedScript:
     """Read the form. The chosen file, if it has any text, replaces the pasted script."""
     upload = request.FILES.get("file")
+    file_name = request.POST.get("file_name", "")
+    file_fault = ""
     text = ""
     if upload:
         require_space()
-        text = upload.read(LONGEST + 1).decode(errors="replace")
+        file_name = upload.name or ""
+        text, file_fault = _read_file(upload.read(MOST_BYTES + 1))
     if not text:
         text = request.POST.get("script", "").replace("\r\n", "\n")  # browsers send CR LF
     projects = Project.objects.visible_to(request.user).select_related("cluster")
@@ -100,23 +127,44 @@ def _read_form(request: Request) -> PostedScript:
     if project is None and projects.count() == 1:
         project = projects.first()
     return PostedScript(
-        text, request.POST.get("name", "").strip(), project, request.POST.get("how", "")
+        text,
+        request.POST.get("name", "").strip(),
+        project,
+        request.POST.get("how", ""),
+        file_name,
+        request.POST.get("arguments", "").strip(),
+        file_fault,
     )
+
+
+def _read_file(content: bytes) -> tuple[str, str]:
+    """Return the text of a file, and what is wrong with it."""
+    if len(content) > MOST_BYTES:
+        return "", TOO_LONG
+    try:
+        return decode_script(content), ""
+    except ValueError as error:
+        return "", f"The file cannot be read: {error}."
 
 
 def _open_wizard(request: Request, posted: PostedScript) -> HttpResponse:
     """Open the script as a draft. It is read as a workload, because a script that runs as it stands
     leaves nothing to fill in."""
     draft = Draft(owner=request.user, step=1)
-    draft.content = build_draft(posted.read(as_workload=True), posted.name, posted.project)
+    script = posted.read(as_workload=True)
+    name = posted.choose_name(script).name
+    draft.content = build_draft(script, name, posted.project)
     draft.save()
     return redirect(draft)
 
 
 def _submit(request: Request, posted: PostedScript, script: ImportedScript) -> HttpResponse:
     try:
-        workload = services.submit(
-            build_draft(script, posted.name, posted.project), by=request.user
+        workload, _ = submit_named(
+            lambda name: build_draft(script, name, posted.project),
+            lambda: posted.choose_name(script),
+            by=request.user,
+            source=Source.FORM,
         )
     except SpecError as error:
         return _render_page(request, posted, script, problems=error.problems, status=422)
@@ -133,9 +181,15 @@ def _render_page(
     problems: tuple[Problem, ...] | list[Problem] = (),
     status: int = 200,
 ) -> HttpResponse:
-    read_lines: list[ExplainedLine] = list(explain_lines(script)) if script else []
+    read_lines: list[ExplainedLine] = []
+    chosen = ScriptName(posted.name)
+    if script:
+        chosen = posted.choose_name(script)
+        script.notes = sorted([*script.notes, *chosen.notes], key=lambda note: note.line)
+        read_lines = list(explain_lines(script))
     if script and not problems:
-        problems = plan(build_draft(script, posted.name, posted.project), by=request.user).problems
+        draft = build_draft(script, chosen.name, posted.project)
+        problems = plan(draft, by=request.user).problems
     # The page shows the notes at their lines, so it does not list these problems again.
     notes = {f"line {note.line}: {note.text}" for note in script.notes} if script else set()
     sentences = [
@@ -151,6 +205,6 @@ def _render_page(
         "blocking": [line for line in read_lines if line.blocks],
         "problems": list(dict.fromkeys(sentences)),
         "projects": Project.objects.visible_to(request.user).for_list(),
-        "name": posted.name or (script.name if script else ""),
+        "derived_name": chosen.name,
     }
     return render(request, "workloads/scripts/page.html", context, status=status)

@@ -63,7 +63,10 @@ def start_script(launch: Launch, site: SlurmSite, text: str) -> str:
         "UMASK": site.umask,
         "OPEN_MODE": values_by_name.get("open-mode", ""),
     }
-    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()) + text
+    lines = [f"{name}={shlex.quote(value)}\n" for name, value in values.items()]
+    if arguments := shlex.split(launch.spec.worker.args or ""):
+        lines.append(f"set -- {shlex.join(arguments)}\n")
+    return "".join(lines) + text
 
 
 def environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
@@ -81,6 +84,3 @@ def environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Yield problems if the spec contradicts the script, or if the script cannot run here."""
     yield from batch_script_complaints(spec)
-    if script_text(spec) and spec.worker.args:
-        text = "a batch script runs as it stands; leave it out, or write it into the script"
-        yield Problem(parse_path("worker.args"), text)

@@ -49,7 +49,7 @@ def test_sizes_are_slurms() -> None:
 
 def test_the_tutorials_script_becomes_a_rank_for_each_task() -> None:
     script = import_script(TUTORIAL)
-    assert (script.name, script.partition) == ("ddp-test1", "gpu")
+    assert (script.job_name, script.partition) == ("ddp-test1", "gpu")
     assert script.spec == {
         "distributedFramework": "PyTorch",
         "numWorkers": 24,

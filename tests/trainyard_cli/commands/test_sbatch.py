@@ -85,3 +85,34 @@ def test_lines_for_kubernetes_are_refused_by_what_was_typed(
     refused = terminal(f"{line}{option}", code=1).err
     assert f"{flag} Slurm gives whole GPUs" in refused
     assert f"Slurm does not know what the image {IMAGE} starts" in refused
+
+
+def test_arguments_of_the_script_follow_its_name(
+    terminal: Terminal, on_slurm: Project, script: Path
+) -> None:
+    terminal(f"submit-sbatch {script} --name a 1 'two words'")
+    assert Workload.objects.get(name="a").spec.worker.args == "1 'two words'"
+    terminal(f"submit-sbatch {script} --name b -- --epochs 3 --name c")
+    assert Workload.objects.get(name="b").spec.worker.args == "--epochs 3 --name c"
+
+
+def test_a_script_without_a_name_is_called_as_its_file(
+    terminal: Terminal, on_slurm: Project, tmp_path: Path
+) -> None:
+    script = tmp_path / "7B_run.sbatch"
+    script.write_text("#!/bin/bash\ntrue\n")
+    for name in ("run-7b", "run-7b-2"):
+        done = terminal(f"submit-sbatch {script}")
+        assert f"Submitted {name}." in done.out
+        assert "so the workload is called run-7b." in done.err
+    done = terminal("submit-sbatch -", typed="#!/bin/bash\ntrue\n")
+    assert "Submitted script." in done.out
+
+
+def test_bytes_that_are_not_utf_8_are_named_by_their_line(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    script = tmp_path / "a.sh"
+    script.write_bytes("#!/bin/bash\n\n# Müller\n".encode("latin-1"))
+    said = terminal(f"submit-sbatch {script}", code=2).err
+    assert "line 3 has bytes that are not UTF-8; save it as UTF-8" in said

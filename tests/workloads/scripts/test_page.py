@@ -126,3 +126,39 @@ def test_a_text_that_is_no_script_says_what_to_do(
     answer = client.post(PAGE, {"script": text})
     assert answer.status_code == 422
     assert says in answer.content.decode()
+
+
+def test_a_file_that_is_not_utf_8_is_refused_by_its_line(client: Client, project: Project) -> None:
+    content = "#!/bin/bash\n# Müller\nsrun a\n".encode("latin-1")
+    answer = client.post(PAGE, {"script": "", "file": SimpleUploadedFile("a.sh", content)})
+    assert answer.status_code == 422
+    assert "line 2: has bytes that are not UTF-8; save it as UTF-8." in answer.content.decode()
+    long = SimpleUploadedFile("a.sh", "é".encode() * 200_000)
+    assert "at most 32 KiB" in client.post(PAGE, {"file": long}).content.decode()
+
+
+def test_a_byte_order_mark_is_left_out(client: Client, on_slurm: Project) -> None:
+    file = SimpleUploadedFile("train 7.sh", b"\xef\xbb\xbf#!/bin/bash\n#SBATCH -n 2\ntrue\n")
+    page = sent(client, "", file=file)
+    assert "byte order mark" in page
+    assert 'placeholder="train-7"' in page
+    assert 'name="file_name" value="train 7.sh"' in page
+
+
+def test_a_name_from_the_script_gets_a_number(client: Client, on_slurm: Project) -> None:
+    sent(client, SMALL, action="submit")
+    page = sent(client, SMALL)
+    assert "so it is called small-2" in page
+    assert 'placeholder="small-2"' in page
+    assert "small-2 was created." in sent(client, SMALL, action="submit")
+    page = sent(client, SMALL, action="submit", name="small")
+    assert "already exists" in page
+
+
+def test_arguments_reach_the_script_as_a_shell_reads_them(
+    client: Client, on_slurm: Project
+) -> None:
+    sent(client, SMALL, action="submit", arguments="a 'b c'")
+    assert Workload.objects.get().spec.worker.args == "a 'b c'"
+    assert "A quote in the arguments has no end." in sent(client, SMALL, arguments="it's")
+    assert "Arguments are for the script" in sent(client, SMALL, arguments="a", how="as-workload")

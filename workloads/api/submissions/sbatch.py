@@ -7,13 +7,15 @@ from uuid import UUID
 from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
+from accounts.models import User
 from clusters.models import Cluster
 from core.rest.api import ApiError, Issue, StrictBody, Wire
+from core.web.query import parse_number
+from projects.models import Project
 from spec.imports.directives import Note
 from spec.imports.sbatch import ImportedScript
 from spec.parts.batch_script import LONGEST
 from spec.problems.errors import SpecError
-from workloads import services
 from workloads.api.bodies import DistributedIn
 from workloads.api.schemas import DistributedOut
 from workloads.api.submissions.distributed import (
@@ -24,27 +26,39 @@ from workloads.api.submissions.distributed import (
 )
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
 from workloads.models import Source
+from workloads.scripts.naming import ScriptName, choose_name, submit_named
 from workloads.scripts.reading import read_script
+
+MOST_ARGUMENTS = 1000
 
 router = Router(tags=["Distributed"])
 
 
 class BatchScriptIn(StrictBody):
-    """If ``name`` is empty, the script's name is used. ``spec`` overrides what the script says.
+    """If ``name`` is empty, a free name is made from the script's, or from ``fileName``. ``spec``
+    overrides what the script says.
     ``asItStands`` false converts the script on a Slurm cluster too, where it otherwise runs
     unchanged."""
 
     name: str = Field(default="", description="The name")
+    file_name: str = Field(
+        default="", description="The name of the script's file, for a script without a job name"
+    )
     project_id: str = Field(description="The ID of the project")
     cluster_id: UUID = Field(description="The ID of the cluster")
     script: str = Field(
-        min_length=1, max_length=LONGEST, description="The script as for sbatch, at most 64 KiB"
+        min_length=1, max_length=LONGEST, description="The script as for sbatch, at most 32 KiB"
+    )
+    arguments: list[str] = Field(
+        default_factory=list,
+        max_length=MOST_ARGUMENTS,
+        description="The arguments of the script, if it runs unchanged",
     )
     as_it_stands: bool | None = Field(
         default=None,
         description=(
-            "true: Slurm runs the script itself; false: Trainyard runs the command that the "
-            "script's srun starts. Always false on clusters without Slurm"
+            "true: the script itself runs; false: Trainyard runs the command that the script's "
+            "srun starts. By default the script runs where the cluster can run batch scripts"
         ),
     )
     spec: dict[str, Any] = Field(default_factory=dict, description="The specification")
@@ -93,39 +107,64 @@ class BatchScriptDryRunOut(Wire):
 def from_sbatch(
     request: ApiRequest, body: BatchScriptIn, query: Query[DryRun]
 ) -> Status[BatchScriptDryRunOut] | Status[BatchScriptOut]:
-    """Submit a batch script. On Slurm it runs unchanged; elsewhere the command in it runs, with a
-    rank for each task. 400 lists every line that has to be changed first, such as ``script.13``,
-    and every invalid field. With ``dryRun=true`` nothing is submitted and the answer is 200."""
+    """Submit a batch script. On Slurm and on this machine it runs unchanged; on Kubernetes the
+    command in it runs, with a rank for each task. 400 lists every line that has to be changed
+    first, such as ``script.13``, and every invalid field. With ``dryRun=true`` nothing is submitted
+    and the answer is 200."""
     cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
-    script = read_script(body.script, cluster, as_it_stands=body.as_it_stands)
+    script = read_script(
+        body.script, cluster, as_it_stands=body.as_it_stands, arguments=body.arguments
+    )
     if blocking := [note for note in script.notes if note.blocks]:
         issues = [Issue(field=f"script.{it.line}", details=it.text) for it in blocking]
         raise ApiError(
             400, CANNOT, details=f"{issues[0].field}: {issues[0].details}", issues=issues
         )
-    creation = _convert_script(body, script)
-    notes = [NoteOut.of(note) for note in script.notes]
+    choose = partial(_choose_name, body, script, by=request.user)
     if query.dry_run:
+        chosen = choose()
+        creation = _convert_script(body, script, chosen.name)
         request_document = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
         draft = partial(draft_of, creation, by=request.user)
         rehearsal = check_request(creation, draft, by=request.user)
         return Status(
-            200, BatchScriptDryRunOut(request=request_document, notes=notes, plan=rehearsal)
+            200,
+            BatchScriptDryRunOut(
+                request=request_document, notes=_all_notes(script, chosen), plan=rehearsal
+            ),
         )
     try:
-        workload = services.submit(
-            draft_of(creation, by=request.user), by=request.user, source=Source.API
+        workload, chosen = submit_named(
+            lambda name: draft_of(_convert_script(body, script, name), by=request.user),
+            choose,
+            by=request.user,
+            source=Source.API,
         )
     except SpecError as error:
+        creation = _convert_script(body, script, choose().name)
         raise submission_refusal(error, creation) from error
-    return Status(202, BatchScriptOut(workload=DistributedOut.of(workload), notes=notes))
+    out = BatchScriptOut(workload=DistributedOut.of(workload), notes=_all_notes(script, chosen))
+    return Status(202, out)
 
 
-def _convert_script(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:
+def _choose_name(body: BatchScriptIn, script: ImportedScript, *, by: User) -> ScriptName:
+    pk = parse_number(body.project_id)
+    project = None
+    if pk is not None:
+        project = Project.objects.visible_to(by).filter(pk=pk).first()
+    return choose_name(script, typed=body.name, file_name=body.file_name, project=project)
+
+
+def _all_notes(script: ImportedScript, chosen: ScriptName) -> list[NoteOut]:
+    notes = sorted([*script.notes, *chosen.notes], key=lambda note: note.line)
+    return [NoteOut.of(note) for note in notes]
+
+
+def _convert_script(body: BatchScriptIn, script: ImportedScript, name: str) -> DistributedIn:
     spec = script.spec | body.spec
     master = script.master(spec)
     request = {
-        "name": body.name or script.name,
+        "name": name,
         "projectId": body.project_id,
         "clusterId": body.cluster_id,
         "noMaster": master is None,

@@ -27,4 +27,4 @@ read -r mask < "$run/.umask" # the script and its steps have the umask of the lo
 umask "$mask"
 export SLURM_UMASK=$mask
 export SLURM_JOB_NAME=$NAME SLURM_SUBMIT_DIR=$PWD
-exec "$run/script.sh"
+exec "$run/script.sh" "$@"

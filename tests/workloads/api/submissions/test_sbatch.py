@@ -1,5 +1,6 @@
 """A batch script over REST: what it asks for becomes a workload, and what cannot be is named."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,56 @@ def test_a_script_of_somebody_who_has_no_access_is_refused(where: dict[str, str]
     status, _ = stranger("POST", PATH, {**where, "script": filled()})
     assert status in {400, 403, 404}
     assert not Workload.objects.exists()
+
+
+def on_slurm(project: Project) -> None:
+    cluster = project.cluster
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": "/shared/trainyard"}
+    cluster.capabilities_json = {"frameworks": [{"framework": "PyTorch", "available": True}]}
+    cluster.save()
+
+
+def test_a_name_of_the_script_is_made_valid_and_free(
+    call: Caller, project: Project, where: dict[str, str]
+) -> None:
+    on_slurm(project)
+    script = "#!/bin/bash\n#SBATCH -J 7B_run\nsrun -K true\n"
+    for name in ("run-7b", "run-7b-2"):
+        status, answer = call("POST", PATH, {**where, "script": script})
+        assert (status, answer["workload"]["name"]) == (202, name), answer
+        assert {"line": 2, "text": "The job's name 7B_run becomes run-7b."} in answer["notes"]
+    assert "so it is called run-7b-2" in str(answer["notes"])
+    body = {**where, "script": "#!/bin/bash\ntrue\n", "fileName": "eval 3.sh"}
+    status, answer = call("POST", f"{PATH}?dryRun=true", body)
+    assert (status, answer["request"]["name"]) == (200, "eval-3")
+    status, answer = call("POST", PATH, {**where, "name": "run-7b", "script": script})
+    assert status == 409
+    assert "already exists" in str(answer)
+
+
+def test_arguments_are_kept_word_by_word(
+    call: Caller, project: Project, where: dict[str, str]
+) -> None:
+    on_slurm(project)
+    words = ["a b", "--lr=1", "it's", "$(x)"]
+    body = {**where, "script": '#!/bin/bash\necho "$@"\n', "arguments": words}
+    status, answer = call("POST", PATH, body)
+    assert status == 202, answer
+    workload = Workload.objects.get(pk=answer["workload"]["workloadId"])
+    assert shlex.split(workload.spec.worker.args or "") == words
+    status, answer = call("POST", PATH, {**body, "asItStands": False})
+    assert status == 400
+    assert "Arguments are for the script itself" in str(answer)
+
+
+def test_gpus_that_tasks_share_are_counted_once(
+    call: Caller, project: Project, where: dict[str, str]
+) -> None:
+    on_slurm(project)
+    script = "#!/bin/bash\n#SBATCH --ntasks=4 --gres=gpu:1\npython3 -c 'print(1)'\n"
+    status, answer = call("POST", PATH, {**where, "script": script})
+    assert status == 202, answer
+    spec = Workload.objects.get(pk=answer["workload"]["workloadId"]).spec
+    assert (spec.num_pods, spec.gpus()) == (4, 1)
+    assert {"line": 2, "text": "Slurm shares 1 GPU among 4 tasks."} in answer["notes"]
