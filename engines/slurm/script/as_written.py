@@ -16,7 +16,7 @@ from engines.slurm.script.rank.variables import platform_variables, user_variabl
 from engines.slurm.script.shape import script_text
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
-from spec.problems.errors import Problem, parse_path
+from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
 SCRIPT = "script.sh"
