@@ -115,16 +115,15 @@ def late_directives(text: str) -> Iterator[tuple[int, int]]:
 
 
 def directive_lines(text: str) -> Iterator[str]:
-    """Yield the lines before the first command, without the interpreter. They are unchanged, unless
-    they have options that must not be handed on."""
+    """Yield the comments before the first command, without the interpreter. They are unchanged,
+    unless they have options that must not be handed on."""
     header = read_header(text)
     withholds = any(option.name in WITHHELD for option in header.directives)
     for number, line in enumerate(split_lines(text)[: header.length], 1):
         if number == 1 and line.startswith("#!"):
             continue
         if not line.lstrip(" \t").startswith("#"):
-            yield ""  # blank to sbatch, but not to bash if it is a form feed
-            continue
+            continue  # blank to sbatch, but not to bash if it is a form feed
         if not withholds or not line.startswith(MAGIC):
             yield line
             continue

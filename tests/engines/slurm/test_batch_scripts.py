@@ -22,7 +22,8 @@ def test_the_script_that_runs_is_the_one_that_was_given() -> None:
     by_name = scripts(cases.as_written(text), cases.SITE)
     assert by_name["script.sh"] == text
     head = by_name[BATCH].split("\n\n")[0].splitlines()
-    written = [line for line in text.splitlines() if line.startswith("#SBATCH")]
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    written = comments[1 : comments.index([it for it in comments if "#SBATCH" in it][-1]) + 1]
     assert head[1 : len(written) + 1] == written
     assert head[-2:] == ["#SBATCH --requeue", "#SBATCH --export=ALL"]
 

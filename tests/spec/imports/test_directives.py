@@ -87,8 +87,8 @@ def test_options_after_the_first_command_have_its_line() -> None:
 
 
 def test_all_lines_before_the_first_command_are_handed_on() -> None:
-    lines = ["# a comment", "", "#SBATCH -n 2 # two", "#PBS -l walltime=1", "  # more"]
-    assert list(directive_lines(header(*lines))) == lines
+    lines = ["# a comment", "#SBATCH -n 2 # two", "#PBS -l walltime=1", "  # more"]
+    assert list(directive_lines(header("", *lines, "\f"))) == lines
 
 
 def test_options_that_hold_up_submissions_are_left_out() -> None:

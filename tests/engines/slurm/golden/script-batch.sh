@@ -2,7 +2,6 @@
 #SBATCH --job-name=ddp-test1
 #SBATCH --partition=gpu
 #SBATCH --time=9:00:00
-
 ### One process for each GPU
 ### Change these values
 #SBATCH --nodes=3
@@ -12,7 +11,6 @@
 #SBATCH --mem=1G
 #SBATCH --chdir=/shared/cifar10_example
 #SBATCH --output=slurm_monitoring/%x-%j.out
-
 #SBATCH --job-name=ty-00000000000040008000000000000001-1
 #SBATCH --comment=team-a/mnist
 #SBATCH --account=vision
