@@ -13,7 +13,14 @@ from spec.formats.documents import REPLICA_FIELDS
 from spec.imports import traps
 from spec.imports.allocation import JobAllocation, read_allocation, sharing_note
 from spec.imports.conversion import take_program
-from spec.imports.directives import Directive, Note, parse_directives, parse_size, parse_time
+from spec.imports.directives import (
+    WITHHELD,
+    Directive,
+    Note,
+    parse_directives,
+    parse_size,
+    parse_time,
+)
 from spec.imports.hosts import ScriptHost
 from spec.imports.placeholders import has_placeholder, placeholder_notes
 from spec.imports.shell import Statement, commands_of, is_shell_script, read_statements
@@ -183,7 +190,7 @@ def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> 
             script.spec["workingDir"] = value
         case "constraint":
             script.spec["nodeType"] = value
-        case _ if name not in KNOWN_OPTIONS and not unchanged:
+        case _ if name not in KNOWN_OPTIONS | WITHHELD.keys() and not unchanged:
             text = traps.HANDLED_OPTIONS.get(
                 name, f"--{name} has no counterpart in Trainyard and is left out."
             )

@@ -3,8 +3,21 @@ const area = document.querySelector(".yaml-text");
 const file = document.querySelector(".yaml-file input");
 const status = document.getElementById("status");
 
-async function take(chosen) {
-  area.value = await chosen.text();
+const fileName = document.querySelector("input[name=file_name]");
+
+// Show the text of a file. One that is no UTF-8 is sent as it is, so that the answer names its line.
+async function take(files) {
+  const [chosen] = files;
+  const bytes = await chosen.arrayBuffer();
+  if (fileName) fileName.value = chosen.name;
+  try {
+    area.value = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    file.files = files;
+    status.textContent = `${chosen.name} is not a text in UTF-8.`;
+    return;
+  }
+  file.value = ""; // the text may be changed from here on, and is what is sent
   area.setSelectionRange(0, 0);
   area.focus();
   status.textContent = `${chosen.name} was read. ${area.dataset.next ?? "Apply fills in the form."}`;
@@ -12,8 +25,7 @@ async function take(chosen) {
 
 file.addEventListener("change", async () => {
   if (!file.files.length) return;
-  await take(file.files[0]);
-  file.value = ""; // the text may be changed from here on, and is what is sent
+  await take(file.files);
 });
 
 for (const kind of ["dragenter", "dragover"]) {
@@ -27,7 +39,7 @@ for (const kind of ["dragleave", "drop"]) area.addEventListener(kind, () => area
 area.addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
-  take(event.dataTransfer.files[0]);
+  take(event.dataTransfer.files);
 });
 
 function select(line) {

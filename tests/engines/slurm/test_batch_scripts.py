@@ -1,5 +1,6 @@
 """Batch scripts that run as they stand: both examples of the tutorial, and what is around them."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -124,3 +125,42 @@ while :; do sleep 0.1; done
     rig.transport.run(["scancel", "--batch", "--signal=USR1", f"--name={name}"])
     assert rig.over(launched).phase is Phase.COMPLETED
     assert printed(rig.engine, launched, 0) == b"ready, exported\ntold\n"
+
+
+@pytest.mark.slurm
+def test_a_script_gets_its_arguments_and_only_its_allowed_options(rig: SlurmRig) -> None:
+    text = """#!/bin/bash
+# a comment
+  # an indented one
+#SBATCH -W --ntasks=2 --time=5
+#SBATCH --comment="one \\"two\\" #3"
+
+#SBATCH --test-only
+#SBATCH --cpus-per-task=1
+printf '<%s>' "$@"
+echo " $SLURM_NTASKS tasks"
+"""
+    words = ["a b", "it's", "$HOME", "--lr=1", ""]
+    launched = cases.as_written(text, launch("true").handle)
+    worker = launched.spec.worker.model_copy(update={"args": shlex.join(words)})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    rig.submit(replace(launched, spec=spec))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    expected = b"<a b><it's><$HOME><--lr=1><> 2 tasks\n"
+    assert printed(rig.engine, launched, 0) == expected
+
+
+@pytest.mark.slurm
+def test_tasks_may_share_the_gpus_of_a_job(rig: SlurmRig) -> None:
+    text = """#!/bin/bash
+#SBATCH --nodes=1 --ntasks=4 --gres=gpu:1 --time=5
+scontrol show job $SLURM_JOB_ID | grep -o 'gres/gpu=.*'
+echo "$SLURM_NTASKS tasks"
+"""
+    launched = cases.as_written(text, launch("true").handle)
+    assert launched.spec.gpus() == 1
+    assert not list(complaints(launched, rig.site))
+    rig.submit(launched)
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.engine, launched, 0).split(b"\n")[-2:] == [b"4 tasks", b""]
+    assert b"gres/gpu=1\n" in printed(rig.engine, launched, 0)
