@@ -18,7 +18,6 @@ from spec.imports.shell import (
     Statement,
     commands_of,
     is_shell_script,
-    read_statements,
 )
 from spec.imports.steps import SrunStep, read_step
 from spec.imports.traps import SET_BY_TRAINYARD, assigned_values
@@ -61,13 +60,14 @@ class ConvertedProgram:
         self.notes.append(Note(line, f"{what}; {RUNS_AS_IT_IS}", blocks=True))
 
 
-def take_program(text: str, allocation: JobAllocation) -> ConvertedProgram:
-    """Return what a workload runs in place of the script."""
+def take_program(
+    text: str, statements: Sequence[Statement], allocation: JobAllocation
+) -> ConvertedProgram:
+    """Return what a workload runs in place of the script, which has these statements."""
     program = ConvertedProgram()
     if not is_shell_script(text):
         program.refuse(1, "Only a script for a shell can become a workload")
         return program
-    statements = read_statements(text)
     has_step = False
     for statement in statements:
         if statement.depth:

@@ -32,6 +32,7 @@ BATCH_SCRIPT = "batchScript"  # a field of the spec, as the next one
 TIME_LIMIT = "timeLimitSeconds"
 BYTE_ORDER_MARK = "\ufeff"
 MARK_LEFT_OUT = "The byte order mark before this line is left out: sbatch would refuse it."
+NO_LIMIT = {"0", "UNLIMITED", "INFINITE"}
 ARGUMENTS_LOST = "Arguments are for the script itself, which is not taken over"
 KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
@@ -107,7 +108,7 @@ def import_script(
         if host is ScriptHost.MACHINE:
             script.spec.pop("nodeType", None)
     else:
-        program = take_program(text, script.allocation)
+        program = take_program(text, statements, script.allocation)
         if arguments:
             program.refuse(1, ARGUMENTS_LOST)
         script.notes += program.notes
@@ -122,8 +123,13 @@ def time_limit_of_script(spec: WorkloadSpec) -> int | None:
     """The time limit in seconds that the workload's batch script sets itself, if it has one."""
     if not spec.batch_script:
         return None
-    limit: int | None = import_script(spec.batch_script, unchanged=True).spec.get(TIME_LIMIT)
-    return limit
+    limits = [it.value for it in parse_directives(spec.batch_script) if it.name == "time"]
+    return _read_time_limit(limits[-1]) if limits else None
+
+
+def _read_time_limit(value: str) -> int | None:
+    """Return a time limit in seconds; ``None`` if there is none, or it is not a time."""
+    return None if value.upper() in NO_LIMIT else parse_time(value)
 
 
 def _set_ranks(script: ImportedScript, unchanged: bool) -> None:
@@ -180,9 +186,9 @@ def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> 
         case "qos":
             script.qos = value
             script.qos_line = option.line
-        case "time" if value.upper() in {"0", "UNLIMITED", "INFINITE"}:
+        case "time" if value.upper() in NO_LIMIT:
             pass
-        case "time" if (limit := parse_time(value)) is not None:
+        case "time" if (limit := _read_time_limit(value)) is not None:
             script.spec[TIME_LIMIT] = limit
         case "time":
             script.notes.append(Note(option.line, f"--time={value} is not a time", blocks=True))

@@ -24,9 +24,7 @@ def test_a_script_without_a_name_is_called_as_its_file(admin_page: Page, tmp_pat
     expect(admin_page.get_by_text("The byte order mark before this line")).to_be_visible()
 
 
-def test_a_file_that_is_not_utf_8_is_refused_by_its_line(
-    admin_page: Page, tmp_path: Path
-) -> None:
+def test_a_file_that_is_not_utf_8_is_refused_by_its_line(admin_page: Page, tmp_path: Path) -> None:
     file = tmp_path / "a.sh"
     file.write_bytes("#!/bin/bash\n# Müller\nsrun -K true\n".encode("latin-1"))
     choose(admin_page, file)
