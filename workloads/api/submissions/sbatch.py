@@ -35,9 +35,8 @@ router = Router(tags=["Distributed"])
 
 
 class BatchScriptIn(StrictBody):
-    """If ``name`` is empty, a free name is made from the script's, or from ``fileName``. ``spec``
-    overrides what the script says.
-    ``asItStands`` false converts the script on a Slurm cluster too, where it otherwise runs
+    """If ``name`` is empty, a free name comes from the script, or from ``fileName``. ``spec``
+    overrides what the script says. ``asItStands`` false converts the script where it otherwise runs
     unchanged."""
 
     name: str = Field(default="", description="The name")
