@@ -36,9 +36,11 @@ OPTIONS_WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before 
 COMMANDS_WITH_WORDS = {"submit", "submit-dist", "submit-sbatch", "exec"}  # words after --
 #: First words that only Run:ai has → what to use instead. Two words are a command of a group.
 REFUSED = {
+    "completion": "Install it: trainyard --install-completion",
     "config describe": "Show the server, the user and the project: trainyard whoami",
     "config generate": "The first sign-in writes the file: trainyard login --server URL",
     "config set": "Name the server: trainyard login --server URL. " + SET_PROJECT,
+    "help": "Help: trainyard --help, and --help after each command",
     "inference": "Trainyard runs trainings and workspaces, and no inference.",
     "kubeconfig": "Trainyard reaches clusters itself; nobody needs a kubeconfig here.",
     "pvc": "List the data sources instead: trainyard datasource list",

@@ -103,6 +103,7 @@ ANSWERED = {
     "--git-sync source=https://h/r,username=u,password=p,target=/t": "credential=NAME",
     "--pvc /data": "CLAIM:PATH",
     "-e A=SECRET:s": "SECRET:SECRET,KEY",
+    "--port 8080:80": "--service-type",
 }
 VERBS = (
     *("config project p", "project set p", "list", "list jobs", "list job", "jobs"),
@@ -137,6 +138,8 @@ ANSWERED_VERBS = {
     "list pvc": "trainyard datasource list",
     "kubeconfig set": "nobody needs a kubeconfig",
     "report metrics": "page of a workload",
+    "completion bash": "--install-completion",
+    "help": "trainyard --help",
     "upgrade": "pip install",
     "update": "pip install",
     "config set": "trainyard login --server",

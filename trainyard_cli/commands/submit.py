@@ -28,6 +28,7 @@ from trainyard_cli.flags.older_forms import (
     add_claims,
     add_volumes,
     apply_service_type,
+    check_ports,
     use_own_ids,
 )
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
@@ -124,6 +125,8 @@ def _read_typed(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, l
     forwarded: list[str] = []
     if typed["service_type"]:
         flags, forwarded = apply_service_type(flags, typed["service_type"])
+    else:
+        check_ports(flags)
     request = Typed(
         flags=flags,
         master={it.key: read_typed(typed, MASTER_PREFIX + it.key) for it in MASTER_FLAGS},

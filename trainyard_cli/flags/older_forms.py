@@ -110,6 +110,13 @@ def apply_service_type(flags: FlagTexts, service: str) -> tuple[dict[str, object
     return result | {"port": [_port_text(it, SERVICES[word]) for it in ports]}, []
 
 
+def check_ports(flags: FlagTexts) -> None:
+    """Raise ``BadValue`` for a port of two numbers, which says nothing without a service type."""
+    for text in _texts(flags.get("port")):
+        if text.replace(":", "").isdecimal() and ":" in text:
+            raise BadValue(f"--port: {text} needs --service-type, such as --service-type nodeport")
+
+
 def _port_text(text: str, service: str) -> str:
     external, colon, container = text.rpartition(":")
     item = f"service-type={service},container={container}"

@@ -50,8 +50,6 @@ OPTIONAL_FIELDS = (
 RESTART_POLICY = "restartPolicy"
 NEVER = "Never"
 PLACEHOLDER = re.compile(r"\{\{.*?\}\}")
-PLACEHOLDER_ALONE = re.compile(r"^\s*\{\{.*?\}\}\s*$")
-NAMES = {"name", "namespace", "generateName", "image"}
 
 ACCEPTED_KINDS = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
 
@@ -129,15 +127,15 @@ def _whole_faults(manifest: Document) -> Iterator[ManifestFault]:
 
 
 def _placeholder_faults(value: Any, path: str) -> Iterator[ManifestFault]:
-    """Yield the placeholders of a template, such as ``{{ name }}``: values that are nothing else,
-    and parts of names and images. Elsewhere the program may read them itself."""
+    """Yield the placeholders of a template, such as ``{{ name }}``: those that are a word, or a
+    part of one. Among other words, as in a script, the program may read them itself."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, inner in items:
             yield from _placeholder_faults(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, str):
-        pattern = PLACEHOLDER if path.rpartition(".")[2] in NAMES else PLACEHOLDER_ALONE
-        if placeholder := pattern.search(value):
+        placeholder = PLACEHOLDER.search(value)
+        if placeholder and not re.search(r"\s", PLACEHOLDER.sub("", value.strip())):
             yield ManifestFault(path, NOT_FILLED_IN.format(placeholder[0]))
 
 
@@ -180,6 +178,15 @@ def _read_suspension(job: ImportedManifest, policy: ManifestPart) -> None:
         job.suspended_at = policy.path_of("suspend")
 
 
+def _read_scheduling(job: ImportedManifest, policy: ManifestPart) -> None:
+    """Read how a gang scheduler is to start a job. Here all pods of a gang start together."""
+    for key in ("minAvailable", "minResources", "scheduleTimeoutSeconds"):
+        policy.leave_out(key, "all pods of a gang start together")
+    policy.leave_out("queue", "the project says where it waits")
+    if priority := policy.text("priorityClass"):
+        job.spec["priorityClass"] = priority
+
+
 def _read_pod_job(job: ImportedManifest, spec: ManifestPart) -> None:
     job.kind = WorkloadKind.TRAINING
     spec.require_one_of("parallelism", 1)
@@ -209,6 +216,7 @@ def _read_gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) ->
     job.policy_at = policy.path
     job.roles_at = roles.path
     _read_suspension(job, policy)
+    _read_scheduling(job, policy.part("schedulingPolicy"))
     job.spec |= {"distributedFramework": str(kind.framework), **_read_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
         job.spec["cleanPodPolicy"] = clean

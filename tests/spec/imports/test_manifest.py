@@ -185,3 +185,69 @@ def test_a_suspended_job_waits_for_a_queue(job: dict[str, Any], path: tuple[str,
     queue = {"labels": {"kueue.x-k8s.io/queue-name": "team"}}
     queued = import_manifest(changed(queue, "metadata", of=suspended))
     assert (queued.suspended_at, queued.faults) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ("{{ image }}", "image"),
+        ("repo/train:{{ .Values.tag }}", "image"),
+        ("--lr={{ lr }}", "args.0"),
+    ],
+)
+def test_a_placeholder_in_a_word_has_to_be_filled_in(value: str, path: str) -> None:
+    key, _, number = path.partition(".")
+    given = [value] if number else value
+    fault, *_ = import_manifest(of_pods(given, "spec", "containers", 0, key)).faults
+    assert fault.path.endswith(f"containers.0.{path}")
+    assert "This is a template: {{" in fault.text
+
+
+def test_braces_in_a_script_are_the_programs_own() -> None:
+    script = ["docker inspect -f {{.State}} x"]
+    assert import_manifest(of_pods(script, "spec", "containers", 0, "args")).faults == []
+
+
+def test_a_gang_scheduler_is_not_told_what_holds_anyway() -> None:
+    policy = {"minAvailable": 3, "queue": "default", "priorityClass": "high"}
+    job = import_manifest(changed(policy, "spec", "runPolicy", "schedulingPolicy"))
+    assert job.faults == []
+    assert job.spec["priorityClass"] == "high"
+    at = "spec.runPolicy.schedulingPolicy"
+    assert {it.path for it in job.notes} == {f"{at}.minAvailable", f"{at}.queue"}
+
+
+def test_the_rendezvous_and_metrics_of_an_elastic_policy_are_left_out() -> None:
+    policy = {"rdzvBackend": "c10d", "rdzvPort": 29400, "metrics": [{}], "nProcPerNode": 2}
+    job = import_manifest(changed(policy, "spec", "elasticPolicy"))
+    assert job.faults == []
+    assert job.spec["processesPerPod"] == 2
+    at = "spec.elasticPolicy"
+    assert {it.path for it in job.notes} == {f"{at}.rdzvPort", f"{at}.metrics"}
+    other = import_manifest(changed({"rdzvBackend": "etcd"}, "spec", "elasticPolicy"))
+    assert [it.path for it in other.faults] == [f"{at}.rdzvBackend"]
+
+
+def test_a_generated_name_begins_as_the_manifest_says() -> None:
+    job = import_manifest(changed({"generateName": "mnist-"}, "metadata"))
+    assert (job.name, job.generates_name) == ("mnist", True)
+    both = import_manifest(changed({"generateName": "mnist-", "name": "a"}, "metadata"))
+    assert (both.name, both.generates_name) == ("a", False)
+
+
+def test_fields_of_a_request_have_a_place_in_the_manifest() -> None:
+    worker = "spec.pytorchReplicaSpecs.Worker"
+    job = import_manifest(JOB)
+    for field, place in (
+        ("spec.numWorkers", f"{worker}.replicas"),
+        ("spec.restartPolicy", f"{worker}.restartPolicy"),
+        ("spec.backoffLimit", "spec.runPolicy.backoffLimit"),
+        ("spec.environmentVariables.2.podFieldRef", f"{worker}.template.spec.containers.0.env.2"),
+        ("spec.compute.gpuDevicesRequest", f"{worker}.template.spec.containers.0.resources"),
+        ("spec.security.hostIpc", f"{worker}.template.spec.hostIPC"),
+        ("masterSpec.image", "spec.pytorchReplicaSpecs.Master.template.spec.containers.0.image"),
+        ("spec.unknown", ""),
+    ):
+        assert job.place_of(field) == place
+    alone = import_manifest({"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": POD}})
+    assert alone.place_of("spec.restartPolicy") == "spec.template.spec.restartPolicy"

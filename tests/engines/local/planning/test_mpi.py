@@ -15,6 +15,7 @@ from spec.problems.errors import path_text
 from spec.values.variable import EnvironmentVariable as Variable
 from spec.workload import Architecture, Replica
 from tests.engines.local.conftest import IMAGES, LocalRig
+from tests.engines.terminal import opened, until_end
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no Open MPI here")
@@ -99,3 +100,20 @@ def test_a_workload_whose_workers_have_a_program_but_no_launcher_is_refused(
     assert [path_text(it.path) for it in complaints(launch, IMAGES)] == ["worker.command"]
     alone = launched(rig, "true", architecture=Architecture.WORKERS_ONLY)
     assert [path_text(it.path) for it in complaints(alone, IMAGES)] == ["architecture"]
+
+
+def test_a_shell_in_the_launcher_starts_ranks_on_the_workers(
+    rig: LocalRig, quickstart: Launch
+) -> None:
+    """The second line of the quickstart, and what it says to type then."""
+    worker = quickstart.spec.worker.model_copy(update={"args": "sh -c 'echo ready; sleep 600'"})
+    launch = replace(quickstart, spec=quickstart.spec.model_copy(update={"worker": worker}))
+    rig.submit(launch)
+    rig.seen(launch, Phase.RUNNING)
+    # The shell gets the variables of the launcher's program, which has met the workers by then.
+    wait_for(lambda: "ready" in rig.log(launch))
+    command = "mpirun -np $RUNAI_MPI_NUM_WORKERS -hostfile /etc/mpi/hostfile printenv POD_NAME"
+    with opened(rig, launch, command) as session:
+        output = until_end(session).decode()
+    name = launch.handle.name
+    assert {f"{name}-worker-0", f"{name}-worker-1"} <= set(output.split())
