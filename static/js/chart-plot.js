@@ -52,27 +52,43 @@ function hex(colour) {
   return context.fillStyle;
 }
 
-// A dashed line where a number is not finite, and its name where such a stretch begins.
+// Marks at neighboring points as one stretch: [from, to, what the number is there].
+function stretches(plot, marks) {
+  const places = new Map(plot.data[0].map((x, index) => [x, index]));
+  const found = [];
+  for (const [at, name] of marks) {
+    const last = found.at(-1);
+    if (last && last[2] === name && places.get(last[1]) + 1 === places.get(at)) last[1] = at;
+    else found.push([at, at, name]);
+  }
+  return found;
+}
+
+// A shade where numbers are not finite, between dashed lines, with what they are.
 function drawMarks(plot, marks) {
   const { ctx, bbox } = plot;
-  let previous = -Infinity;
+  const pixel = devicePixelRatio;
   ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
   ctx.strokeStyle = ctx.fillStyle = style("--ty-danger");
-  ctx.font = `${11 * devicePixelRatio}px ${style("--bs-body-font-family") || "sans-serif"}`;
-  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
-  for (const [at, name] of marks) {
-    const x = plot.valToPos(at, "x", true);
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+  ctx.font = `${11 * pixel}px ${style("--tblr-font-sans-serif") || "sans-serif"}`;
+  ctx.setLineDash([3 * pixel, 3 * pixel]);
+  for (const [from, to, name] of stretches(plot, marks)) {
+    const [left, right] = [from, to].map((at) => plot.valToPos(at, "x", true));
+    ctx.globalAlpha = 0.1;
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.globalAlpha = 1;
     ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    const room = ctx.measureText(name).width + 8 * devicePixelRatio;
-    if (x - previous > room) {
-      const isAtEnd = x + room > bbox.left + bbox.width;
-      ctx.fillText(name, isAtEnd ? x - room : x + 4 * devicePixelRatio, bbox.top + 12 * devicePixelRatio);
-      previous = x;
+    for (const x of [left, right]) {
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
     }
+    ctx.stroke();
+    const isAtEnd = left + ctx.measureText(name).width + 8 * pixel > bbox.left + bbox.width;
+    ctx.textAlign = isAtEnd ? "right" : "left";
+    ctx.fillText(name, left + (isAtEnd ? -4 : 4) * pixel, bbox.top + 12 * pixel);
   }
   ctx.restore();
 }

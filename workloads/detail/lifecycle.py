@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from spec.kind import WorkloadKind
-from spec.phases import ENDED, Phase
+from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 
 STAGES = ("Submitted", "Admitted", "Initializing", "Running")
@@ -64,6 +64,15 @@ def _current_run_moments(events: Iterable[Event]) -> Iterable[Moment]:
             has_started = has_started or (event.phase in REACHED and event.phase not in ENDED)
         if event.verb in STARTS:
             return
+
+
+def find_preemption(workload: Workload) -> Event | None:
+    """Return the event with which the run before was preempted; ``None`` if it ended otherwise, or
+    if there is no run now."""
+    if workload.run == 1 or workload.phase in ENDED:
+        return None
+    end = workload.events.filter(phase__in=ENDED).order_by("-at", "-id").first()
+    return end if end and end.reason == Reason.PREEMPTED else None
 
 
 def build_stages(workload: Workload, run: Iterable[Moment]) -> list[Stage]:

@@ -100,6 +100,7 @@ def _header_context(workload: Workload) -> dict[str, Any]:
         "workload": workload,
         "stages": lifecycle.build_stages(workload, run),
         "resumed": resumed.first(),
+        "preemption": lifecycle.find_preemption(workload),
         "not_finite": _not_finite_metrics(workload),
         "quiet_since": quiet_since(workload, timezone.now()),
     }

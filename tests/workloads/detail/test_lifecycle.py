@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.phases import Phase
-from tests.factories import WorkloadFactory
+from spec.phases import Phase, Reason
+from tests.factories import UserFactory, WorkloadFactory
 from workloads.detail.lifecycle import Moment, build_stages, read_moments
 from workloads.history import events
 from workloads.models import Event, Workload
@@ -66,6 +67,21 @@ def test_a_preempted_workload_shows_its_present_run(db: None) -> None:
     ]
     end = build_stages(workload, moments)[-1]
     assert (end.name, end.state, end.at) == ("Completed", "ahead", None)
+
+
+def test_the_head_says_that_the_run_before_was_preempted(client: Client, db: None) -> None:
+    user = UserFactory(administrator=True)
+    client.force_login(user)
+    workload = told(WorkloadFactory(run=2), Phase.CREATING, Phase.RUNNING)
+    text = "Taken back by team-a/big, within its quota."
+    Workload.objects.filter(pk=workload.pk).update(phase=Phase.RUNNING)
+    workload.events.create(phase=Phase.STOPPED, reason=Reason.PREEMPTED, message=text)
+    told(workload, Phase.PENDING, Phase.RUNNING, verb="")
+    page = client.get(f"/workloads/{workload.pk}/").content.decode()
+    assert "Run 1 was preempted" in page
+    assert text in page
+    workload.events.create(phase=Phase.STOPPED, reason=Reason.STOPPED_BY_USER)
+    assert "was preempted" not in client.get(f"/workloads/{workload.pk}/").content.decode()
 
 
 def test_a_stage_that_is_ahead_has_no_time(db: None) -> None:
