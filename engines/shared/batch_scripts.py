@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
+from spec.imports.arrays import ARRAY_INDEX
 from spec.imports.sbatch import BATCH_SCRIPT, import_script
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
+
+ELEMENTS = (
+    "the script is a job array; submit it as a batch script, which makes a workload of each "
+    "element, or leave --array out"
+)
 
 
 def batch_script_complaints(spec: WorkloadSpec) -> Iterator[Problem]:
@@ -15,6 +21,9 @@ def batch_script_complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")
+    names = {variable.name for variable in spec.worker.environment_variables}
+    if script.array and ARRAY_INDEX not in names:
+        yield Problem((BATCH_SCRIPT,), ELEMENTS)
     tasks = script.allocation.tasks
     if tasks != spec.num_pods:
         text = f"the batch script asks for {tasks} tasks, which are the ranks"

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+ARRAY_INDEX = "SLURM_ARRAY_TASK_ID"
 MOST_ELEMENTS = 100  # as many workloads as one request can create
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?\Z")
 FORM = "--array={0} is not a list of numbers, such as 0-7, 1,3,5 or 0-15:4"
@@ -26,7 +27,7 @@ class JobArray:
         steps = {right - left for left, right in zip(self.indexes, self.indexes[1:], strict=False)}
         return {
             "SLURM_ARRAY_JOB_ID": str(job_number),
-            "SLURM_ARRAY_TASK_ID": str(index),
+            ARRAY_INDEX: str(index),
             "SLURM_ARRAY_TASK_COUNT": str(len(self.indexes)),
             "SLURM_ARRAY_TASK_MIN": str(self.indexes[0]),
             "SLURM_ARRAY_TASK_MAX": str(self.indexes[-1]),

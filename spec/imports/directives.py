@@ -25,6 +25,8 @@ WITHHELD = {
     "parsable": "changes what sbatch prints, which Trainyard reads",
     "quiet": "changes what sbatch prints, which Trainyard reads",
 }
+#: An array's elements are jobs of their own.
+NOT_HANDED_ON = {*WITHHELD, "array"}
 AFTER_COMMAND = "sbatch reads no option after the first command, which is in line {}."
 SIZE = re.compile(r"^([0-9]{1,12})([KMGT]?)B?$", re.IGNORECASE)
 WHOLE = re.compile(r"[0-9]{1,18}\Z")
@@ -118,7 +120,7 @@ def directive_lines(text: str) -> Iterator[str]:
     """Yield the comments before the first command, without the interpreter. They are unchanged,
     unless they have options that must not be handed on."""
     header = read_header(text)
-    withholds = any(option.name in WITHHELD for option in header.directives)
+    withholds = any(option.name in NOT_HANDED_ON for option in header.directives)
     for number, line in enumerate(split_lines(text)[: header.length], 1):
         if number == 1 and line.startswith("#!"):
             continue
@@ -128,7 +130,7 @@ def directive_lines(text: str) -> Iterator[str]:
             yield line
             continue
         for option in header.directives:
-            if option.line == number and option.name not in WITHHELD:
+            if option.line == number and option.name not in NOT_HANDED_ON:
                 yield f"{MAGIC} {_written_option(option)}"
 
 

@@ -5,13 +5,14 @@ Trainyard.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.formats.documents import REPLICA_FIELDS
 from spec.imports import traps
 from spec.imports.allocation import JobAllocation, read_allocation, sharing_note
+from spec.imports.arrays import ArrayError, JobArray, parse_array
 from spec.imports.conversion import take_program
 from spec.imports.directives import (
     WITHHELD,
@@ -38,7 +39,7 @@ KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "gpus-per-socket", "sockets-per-node", "tres-per-task"),
     *("ntasks-per-gpu", "cpus-per-task", "cpus-per-gpu", "extra-node-info"),
-    *("mem", "mem-per-cpu", "mem-per-gpu", "chdir", "qos", "constraint"),
+    *("mem", "mem-per-cpu", "mem-per-gpu", "chdir", "qos", "constraint", "array"),
 }
 
 
@@ -46,7 +47,8 @@ KNOWN_OPTIONS = {
 class ImportedScript:
     """The workload of a script. ``text`` has no byte order mark. ``spec`` has the names in JSON.
     ``partition`` and ``qos`` are left to those who know the cluster. With ``has_master``, the first
-    task is a master, which has the GPUs that cannot be divided evenly."""
+    task is a master, which has the GPUs that cannot be divided evenly. Each element of an ``array``
+    is a workload of its own."""
 
     text: str
     allocation: JobAllocation
@@ -59,6 +61,7 @@ class ImportedScript:
     spec: dict[str, Any] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     has_master: bool = False
+    array: JobArray | None = None
 
     @property
     def is_unchanged(self) -> bool:
@@ -73,6 +76,17 @@ class ImportedScript:
         gpus = self.allocation.gpus_of_task + self.allocation.shared_gpus
         fields = {key: value for key, value in spec.items() if key in REPLICA_FIELDS}
         return fields | {"compute": compute | {"gpuDevicesRequest": gpus}}
+
+    def elements(self, job_number: int) -> Iterator[tuple[str, "ImportedScript"]]:
+        """Yield the script of each element of the array, and the end of its name: ``-3``. Without
+        an array, yield the script itself. ``job_number`` identifies the array."""
+        if self.array is None:
+            yield "", self
+            return
+        for index in self.array.indexes:
+            values = self.array.variables(index, job_number)
+            variables = [{"name": name, "value": value} for name, value in values.items()]
+            yield f"-{index}", replace(self, spec=self.spec | {"environmentVariables": variables})
 
 
 def import_script(
@@ -96,6 +110,7 @@ def import_script(
     if DOS_LINE_END in text:
         line = text.partition(DOS_LINE_END)[0].count("\n") + 1
         script.notes.append(Note(line, DOS_LINES, blocks=True))
+    _read_array(script)
     script.notes += traps.header_notes(text)
     script.notes += placeholder_notes(parse_directives(text), statements)
     if unchanged:
@@ -130,6 +145,16 @@ def time_limit_of_script(spec: WorkloadSpec) -> int | None:
 def _read_time_limit(value: str) -> int | None:
     """Return a time limit in seconds; ``None`` if there is none, or it is not a time."""
     return None if value.upper() in NO_LIMIT else parse_time(value)
+
+
+def _read_array(script: ImportedScript) -> None:
+    option = script.allocation.options.get("array")
+    if option is None or has_placeholder(option.value):
+        return
+    try:
+        script.array = parse_array(option.value)
+    except ArrayError as error:
+        script.notes.append(Note(option.line, str(error), blocks=True))
 
 
 def _set_ranks(script: ImportedScript, unchanged: bool) -> None:

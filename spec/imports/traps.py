@@ -59,7 +59,6 @@ def slurm_notes(
 ) -> Iterator[Note]:
     """Yield the notes about a script that Slurm runs as it stands."""
     options = allocation.options
-    yield from _array_notes(options)
     yield from _folder_notes(options)
     yield from _job_notes(options)
     for number, line in _lines(text):
@@ -76,7 +75,6 @@ def machine_notes(
 ) -> Iterator[Note]:
     """Yield the notes about a script that this machine runs as it stands."""
     options = allocation.options
-    yield from _array_notes(options)
     for name, option in options.items():
         if name in {"output", "error"}:
             yield Note(option.line, OUTPUT_KEPT)
@@ -89,12 +87,6 @@ def machine_notes(
             for name, value in assigned_values(command):
                 yield from _assignment_notes(command.line, name, value, allocation.tasks)
             yield from _step_notes(command)
-
-
-def _array_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
-    if option := options.get("array"):
-        text = "A job array is many jobs, a workload is one: leave --array out"
-        yield Note(option.line, text, blocks=True)
 
 
 def header_notes(text: str) -> Iterator[Note]:

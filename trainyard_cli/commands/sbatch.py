@@ -60,7 +60,8 @@ def submit_sbatch(
         body["asItStands"] = False
     answer = _send(invocation, body, output, rehearses=dry_run)
     if answer and (wait or attach):
-        follow(invocation, answer["workload"]["workloadId"], attach=attach)
+        for workload in answer["workloads"]:
+            follow(invocation, workload["workloadId"], attach=attach)
 
 
 def read_text(file: Path) -> str:
@@ -96,7 +97,13 @@ def _send(
         print_dry_run(answer["plan"], output)
         return None
     print_warnings(answer["workload"])
-    print_submitted(answer["workload"]["name"], answer, output)
+    names = [workload["name"] for workload in answer["workloads"]]
+    if len(names) == 1:
+        print_submitted(names[0], answer, output)
+    elif output is Format.NAME:
+        print("\n".join(names))
+    elif not print_document(answer, output):
+        print(f"Submitted {len(names)} workloads: {names[0]} to {names[-1]}.", flush=True)
     return answer
 
 

@@ -4,9 +4,10 @@ A name that comes from the script is changed until it is valid and free, with a 
 is never changed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from uuid import uuid4
 
 from accounts.models import User
 from projects.models import Project
@@ -16,10 +17,11 @@ from spec.imports.names import derive_name, numbered_name
 from spec.imports.sbatch import ImportedScript
 from spec.problems.errors import TAKEN, SpecError
 from spec.values.names import longest_name
-from workloads import services
+from workloads import services, submission
 from workloads.models import Source, Workload
 
 UNNAMED = "script"
+LARGEST_NUMBER = 60_000_000  # numbers of arrays look like those of jobs
 #: How often a submission looks for another name, while others take the free ones.
 TRIES = 5
 
@@ -39,8 +41,10 @@ def choose_name(
     """Return the typed name. Without one, return a free name made from the job's name, else from
     the name of the file."""
     if typed:
-        return ScriptName(typed, is_typed=True)
+        return ScriptName(typed, _array_notes(script, typed), is_typed=True)
     longest = longest_name(script.allocation.tasks)
+    indexes = script.array.indexes if script.array else ()
+    longest -= len(f"-{max(indexes)}") if indexes else 0
     line = script.name_line or 1
     name = derive_name(script.job_name, longest=longest)
     notes = []
@@ -52,41 +56,75 @@ def choose_name(
         if script.job_name:
             lack = f"No name can be made from {script.job_name}"
         notes.append(Note(line, f"{lack}, so the workload is called {name}."))
-    free = _free_name(name, project, longest) if project else name
+    ends = [f"-{index}" for index in indexes] or [""]
+    free = _free_name(name, ends, project, longest) if project else name
     if free != name:
         notes.append(Note(line, f"{name} already exists in {project}, so it is called {free}."))
-    return ScriptName(free, tuple(notes))
+    return ScriptName(free, (*notes, *_array_notes(script, free)))
 
 
-def _free_name(name: str, project: Project, longest: int) -> str:
-    """Return the name, or the first numbered one that no workload of the project has."""
+def _array_notes(script: ImportedScript, name: str) -> tuple[Note, ...]:
+    """Return what becomes of the elements of an array."""
+    if script.array is None:
+        return ()
+    line = script.allocation.options["array"].line
+    first = script.array.indexes[0]
+    last = script.array.indexes[-1]
+    text = f"Each of the {len(script.array.indexes)} elements is a workload of its own, "
+    notes = [Note(line, f"{text}{name}-{first} to {name}-{last}.")]
+    if script.array.at_once:
+        limit = f"The limit of {script.array.at_once} elements at once is not kept: "
+        notes.append(Note(line, f"{limit}the quota of the project decides how many run."))
+    return tuple(notes)
+
+
+def _free_name(name: str, ends: Sequence[str], project: Project, longest: int) -> str:
+    """Return the name, or the first numbered one, with which no workload of the project has a name
+    that continues with one of the ends."""
     workloads = Workload.objects.filter(project=project, deleted_at=None)
     taken = set(
         workloads.filter(name__startswith=name[: longest - 6]).values_list("name", flat=True)
     )
     free = name
     number = 1
-    while free in taken:
+    while any(f"{free}{end}" in taken for end in ends):
         number += 1
         free = numbered_name(name, number, longest=longest)
     return free
 
 
 def submit_named(
-    draft_of: Callable[[str], WorkloadDraft],
+    script: ImportedScript,
+    draft_of: Callable[[ImportedScript, str], WorkloadDraft],
     choose: Callable[[], ScriptName],
     *,
     by: User,
     source: Source,
-) -> tuple[Workload, ScriptName]:
-    """Submit the draft with the chosen name, and return both. If another submission takes a name
-    that was made from the script, choose again. Raises ``SpecError``."""
+) -> tuple[list[Workload], ScriptName]:
+    """Submit the script with the chosen name, and return the workloads, one for each element of an
+    array, and the name. If another submission takes a name that was made from the script, choose
+    again. Raises ``SpecError``."""
+    number = uuid4().int % LARGEST_NUMBER
     for attempt in range(1, TRIES + 1):
         chosen = choose()
+        drafts = [
+            draft_of(element, f"{chosen.name}{end}") for end, element in script.elements(number)
+        ]
         try:
-            return services.submit(draft_of(chosen.name), by=by, source=source), chosen
+            return _submit_all(drafts, by, source), chosen
         except SpecError as error:
             rules = {(problem.path, problem.rule) for problem in error.problems}
             if chosen.is_typed or rules != {(("name",), TAKEN)} or attempt == TRIES:
                 raise
     raise AssertionError("the last attempt returns or raises")
+
+
+def _submit_all(drafts: Sequence[WorkloadDraft], by: User, source: Source) -> list[Workload]:
+    if len(drafts) == 1:
+        return [services.submit(drafts[0], by=by, source=source)]
+    try:
+        return submission.submit_all(drafts, by=by, source=source)
+    except submission.BatchError as error:
+        # The elements differ in a number, so they have the same problems.
+        problems = {(it.path, it.rule): it for _, it in reversed(error.problems)}
+        raise SpecError(list(problems.values())) from error

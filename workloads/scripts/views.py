@@ -160,15 +160,19 @@ def _open_wizard(request: Request, posted: PostedScript) -> HttpResponse:
 
 def _submit(request: Request, posted: PostedScript, script: ImportedScript) -> HttpResponse:
     try:
-        workload, _ = submit_named(
-            lambda name: build_draft(script, name, posted.project),
+        workloads, chosen = submit_named(
+            script,
+            lambda element, name: build_draft(element, name, posted.project),
             lambda: posted.choose_name(script),
             by=request.user,
             source=Source.FORM,
         )
     except SpecError as error:
         return _render_page(request, posted, script, problems=error.problems, status=422)
-    messages.success(request, f"{workload.name} was created.")
+    created = f"{workloads[0].name} was created."
+    if script.array:
+        created = f"{len(workloads)} workloads were created from {chosen.name}."
+    messages.success(request, created)
     return redirect("workload-list")
 
 
@@ -188,7 +192,8 @@ def _render_page(
         script.notes = sorted([*script.notes, *chosen.notes], key=lambda note: note.line)
         read_lines = list(explain_lines(script))
     if script and not problems:
-        draft = build_draft(script, chosen.name, posted.project)
+        end, element = next(script.elements(0))
+        draft = build_draft(element, f"{chosen.name}{end}", posted.project)
         problems = plan(draft, by=request.user).problems
     # The page shows the notes at their lines, so it does not list these problems again.
     notes = {f"line {note.line}: {note.text}" for note in script.notes} if script else set()

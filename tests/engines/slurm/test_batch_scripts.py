@@ -52,7 +52,7 @@ def test_the_export_option_of_a_script_is_not_overruled() -> None:
     [
         ("#SBATCH -n 3", {}, "", ""),
         ("#SBATCH -n 3", {"num_workers": 2}, "numWorkers", "asks for 3 tasks"),
-        ("#SBATCH -a 0-9", {}, "batchScript", "line 2: A job array"),
+        ("#SBATCH -a 0-9", {}, "batchScript", "the script is a job array"),
         ("#SBATCH -D [PATH_TO_IT]", {}, "batchScript", "line 2: [PATH_TO_IT]"),
         ("", {"setup": ("true",)}, "setup", "write it into the script"),
     ],

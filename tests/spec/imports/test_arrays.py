@@ -3,6 +3,7 @@
 import pytest
 
 from spec.imports.arrays import ArrayError, JobArray, parse_array
+from spec.imports.directives import directive_lines
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,8 @@ def test_an_element_gets_slurms_variables() -> None:
         "SLURM_ARRAY_TASK_MAX": "8",
         "SLURM_ARRAY_TASK_STEP": "4",
     }
+
+
+def test_an_array_is_not_handed_on_to_slurm() -> None:
+    text = "#!/bin/bash\n#SBATCH -n 2 --array=0-3\n#SBATCH -t 5\nsrun hostname\n"
+    assert list(directive_lines(text)) == ['#SBATCH --ntasks="2"', '#SBATCH --time="5"']

@@ -116,3 +116,12 @@ def test_bytes_that_are_not_utf_8_are_named_by_their_line(
     script.write_bytes("#!/bin/bash\n\n# Müller\n".encode("latin-1"))
     said = terminal(f"submit-sbatch {script}", code=2).err
     assert "line 3 has bytes that are not UTF-8; save it as UTF-8" in said
+
+
+def test_the_elements_of_an_array_are_named(terminal: Terminal) -> None:
+    text = "#!/bin/bash\n#SBATCH -J sweep -n 1 --array=0-2\nsrun hostname\n"
+    assert (
+        "Submitted 3 workloads: sweep-0 to sweep-2." in terminal("submit-sbatch -", typed=text).out
+    )
+    named = terminal("submit-sbatch - --name other -o name", typed=text)
+    assert named.out.split() == ["other-0", "other-1", "other-2"]

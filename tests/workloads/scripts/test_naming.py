@@ -1,5 +1,6 @@
 """Names that come from scripts are made valid and free; typed names are kept."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import IntegrityError
 
 from accounts.models import User
 from projects.models import Project
+from spec.imports.hosts import ScriptHost
 from spec.imports.sbatch import import_script
 from spec.problems.errors import SpecError
 from tests.factories import WorkloadFactory
@@ -70,20 +72,60 @@ def test_a_name_that_is_lost_in_a_race_is_chosen_again(
     free_name = naming._free_name
     looked: list[str] = []
 
-    def late(name: str, in_project: Project, longest: int) -> str:
+    def late(name: str, ends: Sequence[str], in_project: Project, longest: int) -> str:
         """Look as if the other submission had come only after the first look."""
         looked.append(name)
-        return name if len(looked) == 1 else free_name(name, in_project, longest)
+        return name if len(looked) == 1 else free_name(name, ends, in_project, longest)
 
     monkeypatch.setattr(naming, "_free_name", late)
     read = import_script(script("train"))
     submit = partial(
         submit_named,
-        lambda name: build_draft(read, name, project),
+        read,
+        lambda element, name: build_draft(element, name, project),
         by=member,
         source=Source.FORM,
     )
-    workload, name = submit(choose=lambda: choose_name(read, project=project))
+    (workload,), name = submit(choose=lambda: choose_name(read, project=project))
     assert (workload.name, name.name, len(looked)) == ("train-2", "train-2", 2)
     with pytest.raises((SpecError, IntegrityError)):
         submit(choose=lambda: choose_name(read, typed="train", project=project))
+
+
+def test_the_elements_of_an_array_are_workloads_of_their_own(
+    project: Project, member: User
+) -> None:
+    WorkloadFactory(project=project, name="sweep-4")
+    text = "#!/bin/bash\n#SBATCH -J sweep -n 1 --array=0-4:2%2\nsrun hostname\n"
+    read = import_script(text, unchanged=True, host=ScriptHost.MACHINE)
+    workloads, name = submit_named(
+        read,
+        lambda element, name: build_draft(element, name, project),
+        lambda: choose_name(read, project=project),
+        by=member,
+        source=Source.FORM,
+    )
+    assert [workload.name for workload in workloads] == ["sweep-2-0", "sweep-2-2", "sweep-2-4"]
+    texts = [note.text for note in name.notes]
+    assert "Each of the 3 elements is a workload of its own, sweep-2-0 to sweep-2-4." in texts
+    assert any("The limit of 2 elements at once is not kept" in text for text in texts)
+    indexes = []
+    for workload in workloads:
+        values = {it.name: it.value for it in workload.spec.worker.environment_variables}
+        indexes.append((values["SLURM_ARRAY_TASK_ID"], values["SLURM_ARRAY_TASK_COUNT"]))
+    assert indexes == [("0", "3"), ("2", "3"), ("4", "3")]
+
+
+def test_a_problem_of_an_array_is_said_once(project: Project, member: User) -> None:
+    text = "#!/bin/bash\n#SBATCH -J sweep -n 1 -D /nowhere --array=0-4\nsrun hostname\n"
+    read = import_script(text, unchanged=True, host=ScriptHost.MACHINE)
+    with pytest.raises(SpecError) as refusal:
+        submit_named(
+            read,
+            lambda element, name: build_draft(element, name, project),
+            lambda: choose_name(read, project=project),
+            by=member,
+            source=Source.FORM,
+        )
+    assert len(refusal.value.problems) == 1
+    assert not Workload.objects.exists()

@@ -75,7 +75,10 @@ class NoteOut(Wire):
 
 
 class BatchScriptOut(Wire):
-    workload: DistributedOut = Field(description="The workload")
+    workload: DistributedOut = Field(description="The workload, the first one of a job array")
+    workloads: list[DistributedOut] = Field(
+        description="All workloads: one for each element of a job array, else one"
+    )
     notes: list[NoteOut] = Field(
         description="The lines of the script that mean something else in Trainyard or are ignored"
     )
@@ -122,7 +125,7 @@ def from_sbatch(
     choose = partial(_choose_name, body, script, by=request.user)
     if query.dry_run:
         chosen = choose()
-        creation = _convert_script(body, script, chosen.name)
+        creation = _convert_first(body, script, chosen.name)
         request_document = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
         draft = partial(draft_of, creation, by=request.user)
         rehearsal = check_request(creation, draft, by=request.user)
@@ -133,17 +136,19 @@ def from_sbatch(
             ),
         )
     try:
-        workload, chosen = submit_named(
-            lambda name: draft_of(_convert_script(body, script, name), by=request.user),
+        workloads, chosen = submit_named(
+            script,
+            lambda element, name: draft_of(_convert_script(body, element, name), by=request.user),
             choose,
             by=request.user,
             source=Source.API,
         )
     except SpecError as error:
-        creation = _convert_script(body, script, choose().name)
+        creation = _convert_first(body, script, choose().name)
         raise submission_refusal(error, creation) from error
-    out = BatchScriptOut(workload=DistributedOut.of(workload), notes=_all_notes(script, chosen))
-    return Status(202, out)
+    created = [DistributedOut.of(workload) for workload in workloads]
+    notes = _all_notes(script, chosen)
+    return Status(202, BatchScriptOut(workload=created[0], workloads=created, notes=notes))
 
 
 def _choose_name(body: BatchScriptIn, script: ImportedScript, *, by: User) -> ScriptName:
@@ -159,8 +164,20 @@ def _all_notes(script: ImportedScript, chosen: ScriptName) -> list[NoteOut]:
     return [NoteOut.of(note) for note in notes]
 
 
+def _convert_first(body: BatchScriptIn, script: ImportedScript, name: str) -> DistributedIn:
+    """Return the request for the first element of an array, or for the script itself."""
+    end, element = next(script.elements(0))
+    return _convert_script(body, element, f"{name}{end}")
+
+
 def _convert_script(body: BatchScriptIn, script: ImportedScript, name: str) -> DistributedIn:
+    variables = [
+        *script.spec.get("environmentVariables", ()),
+        *body.spec.get("environmentVariables", ()),
+    ]
     spec = script.spec | body.spec
+    if variables:
+        spec["environmentVariables"] = variables
     master = script.master(spec)
     request = {
         "name": name,

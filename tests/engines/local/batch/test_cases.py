@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from spec.imports.sbatch import import_script
 from spec.phases import Phase
 from tests.engines.local.batch.scripts import launch_text, run_script, wait_for_end
 from tests.engines.local.conftest import LocalRig
@@ -48,3 +49,11 @@ def test_the_tutorials_script_runs_with_its_hand_set_rendezvous(rig: LocalRig) -
     ended = run_script(rig, body, options="--nodes=2 --ntasks-per-node=1 --gres=gpu:1")
     assert ended.observation.phase is Phase.COMPLETED
     assert ended.logs == ["0 2 127.0.0.1\n", "1 2 127.0.0.1\n"]
+
+
+def test_an_element_of_an_array_knows_its_number(rig: LocalRig) -> None:
+    text = "#!/bin/bash\n#SBATCH -n 1 -a 5-6\nsrun bash -c 'echo $SLURM_ARRAY_TASK_ID'\n"
+    elements = [element for _, element in import_script(text, unchanged=True).elements(7)]
+    variables = elements[1].spec["environmentVariables"]
+    launched = rig.submit(launch_text(text, environmentVariables=variables))
+    assert wait_for_end(rig, launched).output == "6\n"

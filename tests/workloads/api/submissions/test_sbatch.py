@@ -141,3 +141,29 @@ def test_gpus_that_tasks_share_are_counted_once(
     spec = Workload.objects.get(pk=answer["workload"]["workloadId"]).spec
     assert (spec.num_pods, spec.gpus()) == (4, 1)
     assert {"line": 2, "text": "Slurm shares 1 GPU among 4 tasks."} in answer["notes"]
+
+
+def test_a_job_array_becomes_many_workloads(call: Caller, where: dict[str, str]) -> None:
+    script = "#!/bin/bash\n#SBATCH -J sweep -n 1 --array=1-3\nsrun hostname\n"
+    spec = {"environmentVariables": [{"name": "LR", "value": "0.1"}]}
+    status, answer = call("POST", f"{PATH}?dryRun=true", {**where, "script": script})
+    assert (status, answer["plan"]["valid"]) == (200, True), answer
+    status, answer = call("POST", PATH, {**where, "script": script, "spec": spec})
+    assert status == 202, answer
+    names = [workload["name"] for workload in answer["workloads"]]
+    assert names == ["sweep-1", "sweep-2", "sweep-3"]
+    assert answer["workload"]["name"] == "sweep-1"
+    variables = Workload.objects.get(name="sweep-3").spec.worker.environment_variables
+    values = {variable.name: variable.value for variable in variables}
+    assert (values["LR"], values["SLURM_ARRAY_TASK_ID"]) == ("0.1", "3")
+
+
+def test_an_array_that_is_too_large_is_refused_at_its_line(
+    call: Caller, where: dict[str, str]
+) -> None:
+    script = "#!/bin/bash\n#SBATCH --array=0-999999999\nsrun hostname\n"
+    status, answer = call("POST", PATH, {**where, "script": script})
+    assert status == 400
+    (issue,) = answer["complianceIssues"]
+    assert issue["field"] == "script.2"
+    assert "at most 100 can be submitted at once" in issue["details"]
