@@ -211,6 +211,6 @@ def sharing_note(allocation: JobAllocation, *, unchanged: bool) -> Note | None:
         return None
     gpus = f"{allocation.gpus} GPU{'s' if allocation.gpus > 1 else ''}"
     if unchanged:
-        return Note(option.line, f"Slurm shares {gpus} among {allocation.tasks} tasks.")
+        return Note(option.line, f"The {allocation.tasks} tasks share {gpus}.")
     text = f"{gpus} cannot be divided evenly among {allocation.tasks} tasks"
     return Note(option.line, text, blocks=True)

@@ -9,6 +9,7 @@ from spec.imports.directives import Note, parse_directives, split_lines
 from spec.imports.sbatch import ImportedScript
 from spec.problems.time_limit import format_duration
 
+READ = "Read as sbatch reads it"
 RANKS = {"nodes", *TASK_OPTIONS}
 WITHOUT_EFFECT = {"output", "error", "array"}  # options without effect, or with a note of their own
 
@@ -30,11 +31,14 @@ class ExplainedLine:
 def explain_lines(script: ImportedScript) -> Iterator[ExplainedLine]:
     """Yield each line of the script."""
     given: dict[int, list[str]] = {}
+    lines_with_notes = {note.line for note in script.notes}
     for option in parse_directives(script.text):
-        if (what := _directive_effect(option.name, script)) and what not in given.get(
-            option.line, []
-        ):
-            given.setdefault(option.line, []).append(what)
+        effects = given.setdefault(option.line, [])
+        effect = _directive_effect(option.name, script)
+        if effect == READ and option.line in lines_with_notes:
+            continue  # the note says more
+        if effect and effect not in effects:
+            effects.append(effect)
     for number, line in enumerate(split_lines(script.text), 1):
         notes = tuple(note for note in script.notes if note.line == number)
         gives = ", ".join(given.get(number, [])) or _command_effect(line.strip(), script)
@@ -68,7 +72,7 @@ def _directive_effect(name: str, script: ImportedScript) -> str:
             return "Node pool"
         case "qos" if spec.get("priorityClass"):
             return "Priority"
-    return "Read as sbatch reads it" if script.is_unchanged and name not in WITHOUT_EFFECT else ""
+    return READ if script.is_unchanged and name not in WITHOUT_EFFECT else ""
 
 
 def _format_size(mebibytes: str) -> str:

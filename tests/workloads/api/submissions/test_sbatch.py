@@ -140,7 +140,7 @@ def test_gpus_that_tasks_share_are_counted_once(
     assert status == 202, answer
     spec = Workload.objects.get(pk=answer["workload"]["workloadId"]).spec
     assert (spec.num_pods, spec.gpus()) == (4, 1)
-    assert {"line": 2, "text": "Slurm shares 1 GPU among 4 tasks."} in answer["notes"]
+    assert {"line": 2, "text": "The 4 tasks share 1 GPU."} in answer["notes"]
 
 
 def test_a_job_array_becomes_many_workloads(call: Caller, where: dict[str, str]) -> None:
