@@ -143,7 +143,7 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
             launcher=bool(report["launcher"]),
             is_script=is_script,
             inside=tuple(tuple(map(str, it)) for it in report["inside"]),
-            excess=str(report["excess"]),
+            excess=str(report.get("excess", "")),
             stage=files.get("stage", ""),
             trouble=files.get("trouble", ""),
         )
