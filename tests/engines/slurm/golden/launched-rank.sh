@@ -59,6 +59,7 @@ child=$!
 while kill -0 "$child" 2> /dev/null; do wait "$child"; done # a signal interrupts waiting
 wait "$child"
 code=$?
+[ "$code" != 143 ] || sleep 1 # the signal may reach this shell later than the program
 if [ -n "$asked" ]; then # the grace period is for processes, too, whose shell has ended
   while left; do sleep 0.2; done
 fi
