@@ -63,7 +63,7 @@ def test_every_field_of_an_environment_is_kept() -> None:
     made = Environment.objects.get()
     assert (made.framework, made.override_uid_gid) == ("PyTorch", True)
     spec = made.spec
-    assert spec.environment_variables[0].value == "3"
+    assert spec.environment_variables[0].value == " 3 "
     assert spec.environment_variables[1].secret is not None
     assert len(spec.environment_variables) == 2
     assert spec.connections[0].name == "TensorBoard"
