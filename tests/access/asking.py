@@ -125,7 +125,7 @@ def _submissions(population: Population) -> dict[str, Any]:
     standard = distributed | {"spec": {"image": IMAGE}}
     return {
         "/workloads/distributed": distributed,
-        "/workloads/from-sbatch": {"name": "a-script", **ids, "script": "srun true"},
+        "/workloads/from-sbatch": {"name": "a-script", **ids, "script": "#!/bin/sh\nsrun true\n"},
         "/workloads/manifests": {"metadata": ids, "manifest": MANIFEST},
         "/manifests/{workload_id}": {"manifest": MANIFEST},
         "/workloads/trainings": standard,

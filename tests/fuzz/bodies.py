@@ -82,7 +82,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/token": TOKEN,
         **PEOPLE,
         "/workloads/distributed": one,
-        "/workloads/from-sbatch": {**place, "script": "#SBATCH -n 2\nsrun true"},
+        "/workloads/from-sbatch": {**place, "script": "#!/bin/sh\n#SBATCH -n 2\nsrun true\n"},
         "/workloads/manifests": {"metadata": place, "manifest": MANIFEST},
         "/manifests/{workload_id}": {"manifest": MANIFEST},
         "/workloads/trainings": alone,
