@@ -117,7 +117,7 @@ def test_shared_gpus_add_up_as_it_stands(options: str, master: int, each: int) -
     assert spec.num_pods == read.allocation.tasks
     assert spec.gpus() == read.allocation.gpus
     assert [pod.replica.compute.gpu_devices_request for pod in spec.pods][:2] == [master, each]
-    (note,) = [note for note in read.notes if "shares" in note.text]
+    (note,) = [note for note in read.notes if "tasks share" in note.text]
     assert (note.line, note.blocks) == (2, False)
 
 
