@@ -4,6 +4,7 @@ Each task of the job becomes a rank. What the script says about the cluster itse
 Trainyard.
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,8 @@ BYTE_ORDER_MARK = "\ufeff"
 MARK_LEFT_OUT = "The byte order mark before this line is left out: sbatch would refuse it."
 NO_LIMIT = {"0", "UNLIMITED", "INFINITE"}
 ARGUMENTS_LOST = "Arguments are for the script itself, which is not taken over"
+#: A constraint that can be a node type, unlike an expression such as ``a100|h100``.
+FEATURE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "gpus-per-socket", "sockets-per-node", "tres-per-task"),
@@ -219,8 +222,11 @@ def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> 
             script.notes.append(Note(option.line, f"--time={value} is not a time", blocks=True))
         case "chdir":
             script.spec["workingDir"] = value
-        case "constraint":
+        case "constraint" if FEATURE.match(value):
             script.spec["nodeType"] = value
+        case "constraint" if not unchanged:
+            text = f"--constraint={value} is left out: a node type is a single name."
+            script.notes.append(Note(option.line, text))
         case _ if name not in KNOWN_OPTIONS | WITHHELD.keys() and not unchanged:
             text = traps.HANDLED_OPTIONS.get(
                 name, f"--{name} has no counterpart in Trainyard and is left out."

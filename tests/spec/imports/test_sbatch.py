@@ -187,3 +187,13 @@ def test_an_unfinished_quote_is_left_to_slurm_or_named(step: str) -> None:
     assert (script.spec["batchScript"], script.spec["command"]) == (text, "bash")
     (note,) = [note for note in import_script(text).notes if note.blocks]
     assert (note.line, note.text.partition(" of ")[0]) == (3, "A quote")
+
+
+def test_only_a_single_feature_is_a_node_type() -> None:
+    text = "#!/bin/bash\n#SBATCH -n 1 -C {}\nsrun -K a\n"
+    assert import_script(text.format("a100"), unchanged=True).spec["nodeType"] == "a100"
+    expression = text.format("'a100|h100'")
+    assert "nodeType" not in import_script(expression, unchanged=True).spec
+    converted = import_script(expression)
+    assert "nodeType" not in converted.spec
+    assert any("--constraint=a100|h100 is left out" in note.text for note in converted.notes)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from spec.imports.sbatch import import_script
-from spec.phases import Phase
+from spec.phases import Phase, Reason
 from tests.engines.local.batch.scripts import launch_text, run_script, wait_for_end
 from tests.engines.local.conftest import LocalRig
 
@@ -57,3 +57,15 @@ def test_an_element_of_an_array_knows_its_number(rig: LocalRig) -> None:
     variables = elements[1].spec["environmentVariables"]
     launched = rig.submit(launch_text(text, environmentVariables=variables))
     assert wait_for_end(rig, launched).output == "6\n"
+
+
+def test_a_task_that_exceeds_the_memory_limit_ends_the_script(rig: LocalRig) -> None:
+    program = "import time; data = bytearray(400_000_000); time.sleep(60)"
+    text = f"#!/bin/bash\n#SBATCH -n 2\nsrun {sys.executable} -c '{program}'\n"
+    launched = rig.submit(launch_text(text, compute={"cpuMemoryLimit": "150M"}))
+    ended = wait_for_end(rig, launched)
+    assert (ended.observation.phase, ended.observation.reason) == (
+        Phase.FAILED,
+        Reason.OUT_OF_MEMORY,
+    )
+    assert rig.processes(launched) == 0
