@@ -187,7 +187,8 @@ def _why_no_architecture(
 ) -> str:
     if cluster is None or framework not in list(Framework):
         return ""
-    return field_sentence(why_architecture_withheld(cluster, Framework(framework), architecture))
+    reason = why_architecture_withheld(cluster, Framework(framework), architecture)
+    return field_sentence(reason) if reason else ""
 
 
 def template_cards(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
