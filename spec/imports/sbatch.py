@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from spec.formats.documents import REPLICA_FIELDS
@@ -220,6 +221,8 @@ def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> 
             script.spec[TIME_LIMIT] = limit
         case "time":
             script.notes.append(Note(option.line, f"--time={value} is not a time", blocks=True))
+        case "chdir" if PurePosixPath(value) == PurePosixPath("."):
+            pass  # the folder in which it starts anyway
         case "chdir":
             script.spec["workingDir"] = value
         case "constraint" if FEATURE.match(value):

@@ -199,11 +199,14 @@ def _folder_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
         elif option:
             yield Note(option.line, OUTPUT_KEPT)
     option = options.get("chdir")
-    if option and not has_placeholder(option.value):
+    if option is None:
+        yield Note(1, OWN_FOLDER)
+    elif PurePosixPath(option.value) == PurePosixPath("."):
+        text = f"--chdir={option.value} is a folder of the workload, not where your files are."
+        yield Note(option.line, text)
+    elif not has_placeholder(option.value):
         text = f"{option.value} has to exist on every node, where Trainyard's user can enter it."
         yield Note(option.line, text)
-    elif option is None:
-        yield Note(1, OWN_FOLDER)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

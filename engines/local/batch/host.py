@@ -28,6 +28,7 @@ STEP = "step"
 TASKS = "tasks"
 SIGNAL = "signal"
 RUNS = "runs"
+ELSEWHERE = "/tmp"  # noqa: S108 -- where Slurm starts a task whose folder is missing
 ABSENT = 2  # what Slurm's exit code of a task is if its program is missing
 
 
@@ -179,24 +180,26 @@ class Host:
     def _start_task(
         self, connection: socket.socket, step: Message, task: Message, files: list[int]
     ) -> list[RunningTask]:
-        """Start a task, unless its program is missing; srun is told why."""
+        """Start a task, unless its program is missing; its errors say why."""
         streams = [self._open_stream(task[name], files) for name in ("stdin", "stdout", "stderr")]
         variables = step["variables"] | task["variables"]
+        folder = _find_folder(step["folder"], streams[2])
         try:
             process = subprocess.Popen(
                 [_encode(word) for word in step["argv"]],
                 stdin=streams[0],
                 stdout=streams[1],
                 stderr=streams[2],
-                cwd=step["folder"],
+                cwd=folder,
                 env={_encode(name): _encode(value) for name, value in variables.items()},
                 process_group=0,
             )
         except OSError as error:
             code = error.errno or ABSENT
             self.exit_code = max(self.exit_code, code)
-            problem = f"{os.fsdecode(error.filename or '')}: {error.strerror}"
-            messages.send(connection, {"ended": task["number"], "code": code, "problem": problem})
+            _complain(streams[2], f"execve(): {step['argv'][0]}: {error.strerror}")
+            with suppress(OSError):  # srun may have ended
+                messages.send(connection, {"ended": task["number"], "code": code})
             return []
         finally:
             for stream in streams:
@@ -236,6 +239,23 @@ class Host:
 def _wait_for_end(connection: socket.socket, rest: bytes) -> None:
     for _ in messages.receive_all(connection, rest):
         pass
+
+
+def _find_folder(folder: str, errors: int) -> str:
+    """Return the folder in which a task starts: another one, as on Slurm, if it is missing."""
+    try:
+        os.close(os.open(folder, os.O_PATH | os.O_DIRECTORY))
+    except OSError as error:
+        _complain(
+            errors, f"couldn't chdir to `{folder}': {error.strerror}: going to {ELSEWHERE} instead"
+        )
+        return ELSEWHERE
+    return folder
+
+
+def _complain(stream: int, text: str) -> None:
+    with suppress(OSError):
+        os.write(stream, f"slurmstepd: error: {text}\n".encode(errors="surrogateescape"))
 
 
 def _encode(text: str) -> bytes:

@@ -77,7 +77,9 @@ def receive_first(connection: socket.socket) -> tuple[Message | None, list[int],
     while b"\n" not in data:
         more = connection.recv(65536)
         if not more:
-            return None, files, b""
+            for number in files:
+                os.close(number)
+            return None, [], b""
         data += more
     line, _, rest = data.partition(b"\n")
     return json.loads(line), files, rest

@@ -4,6 +4,7 @@ It is run by its path, without the packages of any environment, so that what the
 own Python changes nothing here.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from engines.local.batch.srun import run_srun
 
 
 def main() -> int:
+    _open_closed_streams()
     folder = Path(sys.argv[1])
     name = sys.argv[2]
     words = sys.argv[3:]
@@ -23,6 +25,16 @@ def main() -> int:
     if name == "srun":
         return run_srun(folder, words)
     return (commands.FIRST | commands.LAST)[name](folder, words)
+
+
+def _open_closed_streams() -> None:
+    """Open what a script has closed, as in ``srun … <&-``, so that no other file gets its
+    number."""
+    number = os.open(os.devnull, os.O_RDWR)
+    while number < 3:
+        os.set_inheritable(number, True)
+        number = os.open(os.devnull, os.O_RDWR)
+    os.close(number)
 
 
 if __name__ == "__main__":

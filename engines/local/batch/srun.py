@@ -2,6 +2,7 @@
 ends with Slurm's exit code."""
 
 import os
+import queue
 import re
 import signal
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from engines.local.batch import host, messages
+from engines.local.batch.hostlist import compress_hostlist
 from engines.local.batch.job import ScriptJob
 from engines.local.batch.options import OptionError, parse_command_line
 from engines.local.batch.step import (
@@ -32,11 +34,23 @@ KILL_WAIT = 30.0  # Slurm's default, in seconds between SIGTERM and SIGKILL
 USAGE_CODE = 255
 PLACEHOLDER = re.compile(r"%(\d*)([%AaJjNnstux])")
 PER_TASK = re.compile(r"%\d*[tnN]")
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+FORWARDED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT, signal.SIGALRM)
+ABORTING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+#: Seconds in which tasks that end alike are reported in one line, and before the others are ended.
+GATHERING = 0.1
+STDERR = 2
+INTERRUPT_PAUSE = 1.0  # a second SIGINT within these seconds aborts the step
+MOST_TASKS = messages.MOST_FILES // 3  # of one request to a host, because each has three streams
+
+
+def inform(text: str) -> None:
+    """Write a message at once: also a handler of signals may do that, at any moment."""
+    with suppress(OSError):
+        os.write(STDERR, f"srun: {text}\n".encode(errors="surrogateescape"))
 
 
 def complain(text: str) -> None:
-    print(f"srun: error: {text}", file=sys.stderr, flush=True)
+    inform(f"error: {text}")
 
 
 def run_srun(folder: Path, words: Sequence[str]) -> int:
@@ -45,7 +59,7 @@ def run_srun(folder: Path, words: Sequence[str]) -> int:
     try:
         line = parse_command_line(words)
     except OptionError as error:
-        print(f"srun: {error}", file=sys.stderr)
+        inform(str(error))
         print('Try "srun --help" for more information', file=sys.stderr)
         return USAGE_CODE
     if "version" in line.options:
@@ -55,23 +69,32 @@ def run_srun(folder: Path, words: Sequence[str]) -> int:
         print("Usage: srun [OPTIONS...] executable [args...]")
         return 0
     if not line.command:
-        print("srun: fatal: No command given to execute.", file=sys.stderr)
+        inform("fatal: No command given to execute.")
         return 1
+    is_quiet = "quiet" in line.options
     try:
         step = plan_step(job, line.options, os.environ)
     except StepError as error:
+        _warn(error.warnings, is_quiet=is_quiet)
         complain(str(error))
         return 1
-    if "quiet" not in line.options:
-        for warning in step.warnings:
-            print(f"srun: {warning}", file=sys.stderr, flush=True)
+    _warn(step.warnings, is_quiet=is_quiet)
     options = inherit_options(line.options, os.environ)
     return StepRun(folder, job, step, options, line.command).run()
 
 
+def _warn(warnings: Iterable[str], *, is_quiet: bool) -> None:
+    for warning in () if is_quiet else warnings:
+        inform(warning)
+
+
 @dataclass
 class StepRun:
-    """A step that runs. ``codes`` has the exit codes of tasks that ended, -N after signal N."""
+    """A step that runs. ``codes`` has the exit codes of tasks that ended, -N after signal N.
+
+    A thread follows each host and puts what it reports into ``reports``. The main thread writes the
+    messages and handles signals.
+    """
 
     folder: Path
     job: ScriptJob
@@ -80,15 +103,24 @@ class StepRun:
     command: list[str]
     number: int = 0
     codes: dict[int, int] = field(default_factory=dict)
-    is_killed: bool = False
+    reports: "queue.SimpleQueue[messages.Message]" = field(default_factory=queue.SimpleQueue)
+    is_ending: bool = False
+    signals: list[signal.Signals] = field(default_factory=list)  # that were sent to all tasks
     connections: list[socket.socket] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    # Reentrant, because a signal may arrive while the main thread holds it.
+    lock: threading.RLock = field(default_factory=threading.RLock)
     labels: list[threading.Thread] = field(default_factory=list)
+    interrupted_at: float = -INTERRUPT_PAUSE
+
+    @property
+    def step_id(self) -> str:
+        return f"StepId={self.job.number}.{self.number}"
 
     def run(self) -> int:
         """Start the tasks, wait for them, and return the exit code of srun."""
-        for number in FORWARDED:
-            signal.signal(number, lambda number, _: self._signal_tasks(number))
+        working_dir = self._working_dir()
+        if working_dir is None:
+            return 1
         # Open until this process ends: then the host of rank 0 knows that the step is over.
         registration = messages.connect(self.folder, 0)
         messages.send(registration, {"kind": host.STEP})
@@ -97,27 +129,25 @@ class StepRun:
             complain(f"Unable to create step for job {self.job.number}: the job is ending")
             return 1
         self.number = granted
-        working_dir = self._working_dir()
-        tasks_by_host = self._tasks_by_host()
+        self._handle_signals()
+        requests = self._requests()
         try:
-            connections = [messages.connect(self.folder, rank) for rank in tasks_by_host]
+            connections = [messages.connect(self.folder, rank) for rank, _ in requests]
         except OSError as error:
             complain(f"a rank of job {self.job.number} does not answer: {error.strerror}")
             return 1
-        readers = [
-            threading.Thread(target=self._run_at_host, args=(connection, tasks, working_dir))
-            for connection, tasks in zip(connections, tasks_by_host.values(), strict=True)
-        ]
-        for thread in readers:
-            thread.start()
+        for connection, (_, tasks) in zip(connections, requests, strict=True):
+            words = (connection, tasks, working_dir)
+            threading.Thread(target=self._run_at_host, args=words, daemon=True).start()
         self._limit_time()
-        for thread in [*readers, *self.labels]:
-            while thread.is_alive():
-                thread.join(0.2)  # in pieces, so that signals are handled meanwhile
+        while len(self.codes) < len(self.step.tasks):
+            self._note_ends()
+        for thread in self.labels:
+            thread.join()
         return _exit_code(self.codes.values())
 
-    def _tasks_by_host(self) -> dict[int, list[messages.Message]]:
-        """Return what each host needs to know about its tasks, with their open files."""
+    def _requests(self) -> list[tuple[int, list[messages.Message]]]:
+        """Return the tasks that each host is asked to start, with their open files."""
         streams = Streams(self)
         by_host: dict[int, list[messages.Message]] = {}
         for task in self.step.tasks:
@@ -128,7 +158,11 @@ class StepRun:
             }
             by_host.setdefault(task.host, []).append(message)
         streams.feed_input()
-        return by_host
+        return [
+            (rank, tasks[first : first + MOST_TASKS])
+            for rank, tasks in by_host.items()
+            for first in range(0, len(tasks), MOST_TASKS)
+        ]
 
     def _run_at_host(
         self, connection: socket.socket, tasks: list[messages.Message], working_dir: str
@@ -152,17 +186,20 @@ class StepRun:
         try:
             with connection:
                 messages.send(connection, message, files)
-                self.connections.append(connection)
                 self._close_own(files)
-                if self.is_killed:  # before this host had its tasks
-                    messages.send(connection, {"signal": int(signal.SIGTERM)})
+                with self.lock:
+                    self.connections.append(connection)
+                    for number in self.signals:  # before this host had its tasks
+                        messages.send(connection, {"signal": int(number)})
                 for report in messages.receive_all(connection):
                     left.discard(report["ended"])
-                    self._note_end(report)
+                    self.reports.put(report)
+                with self.lock:
+                    self.connections.remove(connection)
         except OSError as error:
             complain(f"a rank of job {self.job.number} does not answer: {error.strerror}")
         for task in sorted(left):
-            self._note_end({"ended": task, "code": -signal.SIGKILL})
+            self.reports.put({"ended": task, "code": -signal.SIGKILL})
 
     def _close_own(self, files: Sequence[int]) -> None:
         """Close the ends of pipes that only tasks may hold, so that their readers see the end."""
@@ -171,8 +208,12 @@ class StepRun:
                 with suppress(OSError):
                     os.close(number)
 
-    def _working_dir(self) -> str:
-        return str(Path.cwd() / self.options.get("chdir", ""))
+    def _working_dir(self) -> str | None:
+        try:
+            return str(Path.cwd() / self.options.get("chdir", ""))
+        except OSError as error:
+            complain(f"getcwd failed: {error.strerror}")
+            return None
 
     def _variables(self) -> dict[str, str]:
         """Return the variables of all tasks, according to ``--export``."""
@@ -183,40 +224,85 @@ class StepRun:
             values.pop(name, None)
         # Programs would otherwise use every core of the machine, although their task has few.
         values.setdefault("OMP_NUM_THREADS", str(self._cpus_per_task()))
-        return values | step_variables(self.job, self.step, self.number, os.environ)
+        return values | step_variables(self.job, self.step, self.number)
 
     def _cpus_per_task(self) -> int:
-        return max(self.step.cpus_per_task, self.job.cpus_per_task)
+        return self.step.cpus_per_task or self.job.cpus_per_task
 
-    def _note_end(self, report: messages.Message) -> None:
-        """Record how a task ended; a failed one ends the step if so wished."""
-        task = report["ended"]
-        code = report["code"]
-        if problem := report.get("problem"):
-            complain(f"execve(): {problem}")
-        with self.lock:
+    def _note_ends(self) -> None:
+        """Wait for tasks to end, and report those that failed. A failed one ends the step if so
+        wished."""
+        failed: dict[tuple[str, str], list[int]] = {}
+        deadline: float | None = None
+        while len(self.codes) < len(self.step.tasks):
+            timeout = None if deadline is None else max(0, deadline - time.monotonic())
+            try:
+                report = self.reports.get(timeout=timeout)
+            except queue.Empty:
+                break
+            task = report["ended"]
+            code = report["code"]
             self.codes[task] = code
-        if not code:
-            return
-        node = self.step.tasks[task].node.name
-        complain(f"{node}: task {task}: {_describe(code)}")
-        if _is_true(self.options.get("kill-on-bad-exit")) and not self.is_killed:
-            self.is_killed = True
-            if len(self.codes) < len(self.step.tasks):
-                step = f"{self.job.number}.{self.number}"
-                print(f"srun: Terminating StepId={step}", file=sys.stderr, flush=True)
-            threading.Thread(target=self._end_tasks, daemon=True).start()
+            if code:
+                node = self.step.tasks[task].node.name
+                failed.setdefault((node, _describe(code)), []).append(task)
+                deadline = deadline or time.monotonic() + GATHERING
+        for (node, reason), tasks in failed.items():
+            complain(f"{node}: {_name_tasks(tasks)}: {reason}")
+        if failed and _is_true(self.options.get("kill-on-bad-exit")) and not self.is_ending:
+            inform(f"launch/slurm: _step_signal: Terminating {self.step_id}")
+            self._end_tasks()
 
     def _end_tasks(self) -> None:
         """End all tasks: SIGTERM, and SIGKILL after a while."""
+        self.is_ending = True
         self._signal_tasks(signal.SIGTERM)
-        time.sleep(KILL_WAIT)
+        self._kill_later(KILL_WAIT)
+
+    def _kill_later(self, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._signal_tasks, [signal.SIGKILL])
+        timer.daemon = True
+        timer.start()
+
+    def _signal_tasks(self, number: signal.Signals) -> None:
+        with self.lock:
+            self.signals.append(number)
+            for connection in self.connections:
+                with suppress(OSError):
+                    messages.send(connection, {"signal": int(number)})
+
+    def _handle_signals(self) -> None:
+        """Handle signals as srun does: some are for the tasks, others end the step."""
+        for number in FORWARDED:
+            signal.signal(number, lambda number, _: self._signal_tasks(signal.Signals(number)))
+        for number in ABORTING:
+            signal.signal(number, lambda number, _: self._abort(signal.Signals(number)))
+        signal.signal(signal.SIGINT, lambda *_: self._interrupt())
+
+    def _interrupt(self) -> None:
+        """Say which tasks run; at the second SIGINT pass it on and end the step."""
+        before = self.interrupted_at
+        self.interrupted_at = time.monotonic()
+        if self.interrupted_at - before > INTERRUPT_PAUSE:
+            inform("interrupt (one more within 1 sec to abort)")
+            running = [task.number for task in self.step.tasks if task.number not in self.codes]
+            inform(f"{self.step_id} {_name_tasks(running)}: running")
+            return
+        inform(f"sending Ctrl-C to {self.step_id}")
+        self._signal_tasks(signal.SIGINT)
+        self._say_abortion()
+        self._kill_later(INTERRUPT_PAUSE)
+
+    def _abort(self, number: signal.Signals) -> None:
+        if number is signal.SIGQUIT:
+            inform("Quit")
+        self._say_abortion()
         self._signal_tasks(signal.SIGKILL)
 
-    def _signal_tasks(self, number: int) -> None:
-        for connection in list(self.connections):
-            with suppress(OSError):
-                messages.send(connection, {"signal": int(number)})
+    def _say_abortion(self) -> None:
+        inform("forcing job termination")
+        seconds = int(KILL_WAIT) + 2
+        inform(f"Job step aborted: Waiting up to {seconds} seconds for job step to finish.")
 
     def _limit_time(self) -> None:
         """End the step when its own ``--time`` is over."""
@@ -377,6 +463,13 @@ def _is_true(text: str | None, *, default: bool = True) -> bool:
     if text is None:
         return False
     return default if text == "" else text not in {"0", "no", "false"}
+
+
+def _name_tasks(tasks: Iterable[int]) -> str:
+    """Return tasks as Slurm names them: ``task 3``, or ``tasks 0-2,5``."""
+    numbers = sorted(tasks)
+    listed = compress_hostlist(map(str, numbers)).strip("[]")
+    return f"{'tasks' if len(numbers) > 1 else 'task'} {listed}"
 
 
 def _describe(code: int) -> str:

@@ -14,8 +14,11 @@ from engines.local.batch.job import ScriptJob, make_nodes
 from engines.local.records.layout import Folder
 from engines.local.records.plan import BatchPlan, GangPlan
 
-#: Without the packages of any environment, which the script may change.
-PROGRAM = [sys.executable, "-I", "-S", str(Path(__file__).with_name("program.py"))]
+#: Without the packages and the locale of any environment, which the script may change. One word,
+#: because the first line of a program has room for one.
+ISOLATED = "-ISXutf8"
+PROGRAM = [sys.executable, ISOLATED, str(Path(__file__).with_name("program.py"))]
+MOST_FIRST_LINE = 120  # characters that every kernel reads
 FOLDER_VARIABLE = "TRAINYARD_BATCH"
 PROGRAMS = "bin"
 STAND_INS = "stand-ins"
@@ -74,10 +77,24 @@ def _write_programs(folder: Path, name: str, programs: Iterable[str]) -> None:
     place = folder / name
     place.mkdir()
     for each in programs:
-        words = [*PROGRAM, str(folder), each]
         file = place / each
-        file.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        file.write_text(_program_text(folder, each))
         file.chmod(0o700)
+
+
+def _program_text(folder: Path, name: str) -> str:
+    """Return a program that stands for one of Slurm's. Python itself reads it, if its path allows
+    that, because a shell may not pass on exported functions of bash."""
+    first_line = f"#!{sys.executable} {ISOLATED}"
+    if " " in sys.executable or len(first_line) > MOST_FIRST_LINE:
+        return f'#!/bin/sh\nexec {shlex.join([*PROGRAM, str(folder), name])} "$@"\n'
+    path = PROGRAM[-1]
+    return f"""{first_line}
+import runpy
+import sys
+sys.argv[1:1] = [{str(folder)!r}, {name!r}]
+runpy.run_path({path!r}, run_name="__main__")
+"""
 
 
 def host_variables(job: ScriptJob, folder: Path, rank: int, path: str) -> dict[str, str]:

@@ -7,6 +7,13 @@ from engines.local.batch.hostlist import compress_counts, compress_hostlist, exp
 from engines.local.batch.job import ScriptJob, ScriptNode
 
 TOO_MANY = "Unable to create step for job {0}: More processors requested than permitted"
+TOO_MANY_NODES = "Only allocated {0} nodes asked for {1}"
+OUT_OF_RANGE = "--relative and {0} option incompatible with count of allocated nodes ({1}+{2}>{3})"
+FEW_TASKS = "Warning: can't run {0} processes on {1} nodes, setting nnodes to {0}"
+OTHER_TASKS_PER_NODE = (
+    "Warning: can't honor --ntasks-per-node set to {0} which doesn't match the requested tasks {1} "
+    "with the number of requested nodes {2}. Ignoring --ntasks-per-node."
+)
 NO_NODES = "Unable to create step for job {0}: Requested node configuration is not available"
 #: Options that ask for what this machine does not have.
 REFUSED = {
@@ -31,7 +38,12 @@ INHERITED = {
 
 
 class StepError(Exception):
-    """The step cannot be created; the message says why, in Slurm's words where it has any."""
+    """The step cannot be created; the message says why, in Slurm's words where it has any.
+    ``warnings`` are what srun says before."""
+
+    def __init__(self, message: str, warnings: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.warnings = tuple(warnings)
 
 
 @dataclass(frozen=True)
@@ -47,11 +59,12 @@ class Task:
 
 @dataclass(frozen=True)
 class ScriptStep:
-    """A step. ``warnings`` are sentences for people."""
+    """A step. ``cpus_per_task`` is what its srun asks for; ``warnings`` are sentences for
+    people."""
 
     tasks: tuple[Task, ...]
     nodes: tuple[ScriptNode, ...]
-    cpus_per_task: int
+    cpus_per_task: int | None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -77,24 +90,34 @@ def plan_step(
         if name in given:
             raise StepError(reason)
     options = inherit_options(given, environment)
-    cpus = _read_count(given, "cpus-per-task") or 1
+    cpus = _read_count(given, "cpus-per-task")
     nodes = _allowed_nodes(job, options)
-    wanted_nodes = _wanted_node_count(options, nodes)
-    tasks = _task_count(options, given, wanted_nodes)
+    least, most = _read_node_range(options, len(nodes))
+    tasks = _task_count(options, most)
     warnings: list[str] = []
-    if tasks < wanted_nodes:
+    if tasks < least:
         if "nodelist" not in given:
-            warnings.append(
-                f"Warning: can't run {tasks} processes on {wanted_nodes} nodes, "
-                f"setting nnodes to {tasks}"
-            )
-        wanted_nodes = tasks
-    chosen = nodes[:wanted_nodes]
+            warnings.append(FEW_TASKS.format(tasks, least))
+        least = tasks
+    per_node = _read_count(options, "ntasks-per-node")
+    # Slurm accepts a number that the tasks do not exceed, although it does not divide them so.
+    if per_node and tasks > per_node and tasks // least != per_node:
+        warnings.append(OTHER_TASKS_PER_NODE.format(per_node, tasks, least))
+    if least > len(nodes):
+        raise StepError(TOO_MANY_NODES.format(len(job.nodes), least), warnings)
+    if first := _read_relative(options):
+        if first + least > len(job.nodes):
+            name = "--nodes" if "nodes" in given else "SLURM_JOB_NUM_NODES"
+            text = OUT_OF_RANGE.format(name, first, least, len(job.nodes))
+            raise StepError(text, warnings)
+        nodes = nodes[first:]
+    chosen = nodes[: min(most, tasks)]
     used_nodes = [node for node in job.nodes if node in chosen]
-    per_node = _read_count(given, "ntasks-per-node") if "ntasks" not in options else None
-    counts = _divide_tasks(
-        job, used_nodes, tasks, cpus, per_node, may_share="overcommit" in options
-    )
+    if "overcommit" not in options:
+        permitted = [node.cpus // (cpus or 1) for node in used_nodes]
+        if tasks > sum(permitted) or 0 in permitted:
+            raise StepError(TOO_MANY.format(job.number), warnings)
+    counts = _divide_tasks(used_nodes, tasks, cpus or job.cpus_per_task)
     return ScriptStep(
         tuple(_tasks(job, used_nodes, counts)), tuple(used_nodes), cpus, tuple(warnings)
     )
@@ -109,11 +132,19 @@ def _read_count(options: Mapping[str, str], name: str) -> int | None:
     return int(text)
 
 
-def _wanted_node_count(options: Mapping[str, str], nodes: Sequence[ScriptNode]) -> int:
-    least = options.get("nodes", "").partition("-")[0]
+def _read_node_range(options: Mapping[str, str], count: int) -> tuple[int, int]:
+    """Return the least and the most nodes of a step. ``count`` is how many there are."""
+    least, _, most = options.get("nodes", "").partition("-")
     if not (least.isascii() and least.isdigit() and int(least)):
-        return len(nodes)
-    return min(int(least), len(nodes))
+        return count, count
+    if not (most.isascii() and most.isdigit()):
+        most = least
+    return int(least), max(int(least), int(most))
+
+
+def _read_relative(options: Mapping[str, str]) -> int:
+    text = options.get("relative", "")
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _allowed_nodes(job: ScriptJob, options: Mapping[str, str]) -> list[ScriptNode]:
@@ -122,8 +153,6 @@ def _allowed_nodes(job: ScriptJob, options: Mapping[str, str]) -> list[ScriptNod
     nodes = list(job.nodes)
     if excluded := options.get("exclude"):
         nodes = [node for node in nodes if node.name not in expand_hostlist(excluded)]
-    if first := options.get("relative"):
-        nodes = nodes[int(first) :] if first.isdigit() else nodes
     if asked := options.get("nodelist"):
         names = expand_hostlist(asked)
         if unknown := [name for name in names if name not in by_name]:
@@ -137,38 +166,23 @@ def _allowed_nodes(job: ScriptJob, options: Mapping[str, str]) -> list[ScriptNod
     return nodes
 
 
-def _task_count(options: Mapping[str, str], given: Mapping[str, str], nodes: int) -> int:
+def _task_count(options: Mapping[str, str], nodes: int) -> int:
     if count := _read_count(options, "ntasks"):
         return count
-    return nodes * (_read_count(given, "ntasks-per-node") or 1)
+    return nodes * (_read_count(options, "ntasks-per-node") or 1)
 
 
-def _divide_tasks(
-    job: ScriptJob,
-    nodes: Sequence[ScriptNode],
-    tasks: int,
-    cpus: int,
-    per_node: int | None,
-    *,
-    may_share: bool,
-) -> list[int]:
+def _divide_tasks(nodes: Sequence[ScriptNode], tasks: int, cpus: int) -> list[int]:
     """Return the tasks of each node: one for each first, then as many as it has CPUs for, node by
-    node, as Slurm divides them."""
-    room = [max(1, tasks) if may_share else node.cpus // cpus for node in nodes]
-    if per_node:
-        room = [min(each, per_node) for each in room]
-    elif may_share:  # evenly, because no number of CPUs decides
-        each, more = divmod(tasks, len(nodes))
-        return [each + (number < more) for number in range(len(nodes))]
-    if tasks > sum(room) or 0 in room:
-        raise StepError(TOO_MANY.format(job.number))
+    node, then one more for each in turn, as Slurm divides them."""
     counts = [1] * len(nodes)
     left = tasks - len(nodes)
-    for number, each in enumerate(room):
-        more = min(left, each - 1)
+    for number, node in enumerate(nodes):
+        more = min(left, max(0, node.cpus // cpus - 1))
         counts[number] += more
         left -= more
-    return counts
+    each, rest = divmod(left, len(nodes))
+    return [count + each + (number < rest) for number, count in enumerate(counts)]
 
 
 def _tasks(job: ScriptJob, nodes: Sequence[ScriptNode], counts: Sequence[int]) -> Iterator[Task]:
@@ -182,14 +196,13 @@ def _tasks(job: ScriptJob, nodes: Sequence[ScriptNode], counts: Sequence[int]) -
             number += 1
 
 
-def step_variables(
-    job: ScriptJob, step: ScriptStep, number: int, environment: Mapping[str, str]
-) -> dict[str, str]:
+def step_variables(job: ScriptJob, step: ScriptStep, number: int) -> dict[str, str]:
     """Return what srun sets for all tasks of a step."""
     counts = compress_counts(step.tasks_per_node)
     names = compress_hostlist(node.name for node in step.nodes)
     tasks = str(len(step.tasks))
-    return {
+    own = {"SLURM_CPUS_PER_TASK": str(step.cpus_per_task)} if step.cpus_per_task else {}
+    return own | {
         "SLURM_STEP_ID": str(number),
         "SLURM_STEPID": str(number),
         "SLURM_STEP_NODELIST": names,
@@ -202,7 +215,6 @@ def step_variables(
         "SLURM_TASKS_PER_NODE": counts,
         "SLURM_LAUNCH_NODE_IPADDR": job.nodes[0].name,
         "SLURM_SRUN_COMM_HOST": job.nodes[0].name,
-        "SLURM_CPUS_PER_TASK": environment.get("SLURM_CPUS_PER_TASK", str(step.cpus_per_task)),
     }
 
 

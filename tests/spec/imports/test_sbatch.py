@@ -127,6 +127,14 @@ def test_a_range_of_nodes_and_no_limit_of_time_are_taken() -> None:
     assert import_script("#SBATCH -N 2-2\nsrun a", unchanged=True).spec["numWorkers"] == 2
 
 
+@pytest.mark.parametrize("place", [".", "./"])
+def test_the_folder_of_the_submission_is_that_of_the_workload(place: str) -> None:
+    text = f"#!/bin/bash\n#SBATCH -n 2\n#SBATCH -D {place}\nsrun hostname\n"
+    script = import_script(text, unchanged=True)
+    assert "workingDir" not in script.spec
+    assert [note.line for note in script.notes if "not where your files are" in note.text] == [3]
+
+
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "::1", "localhost.localdomain"])
 def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: str) -> None:
     for options, is_trap in (("-N 1 -n 2", False), ("-n 1", False), ("-N 2", True), ("-n 2", True)):

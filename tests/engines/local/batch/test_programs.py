@@ -111,6 +111,29 @@ def test_input_reaches_every_task(rig: LocalRig) -> None:
     assert ended.logs[0].split()[0] == "dea9193b768319cbb4ff1a137ac03113"
 
 
+def test_steps_bear_what_scripts_do_to_files_and_folders(rig: LocalRig) -> None:
+    body = """
+    srun -n 1 cat <&-
+    srun -n 1 echo unseen >&-
+    srun -n 1 -D /no/such/folder pwd 2>&1
+    mkdir gone && cd gone && rmdir ../gone
+    srun echo never 2>&1 || echo "code $?"
+    cd ..
+    env -i "$(command -v srun)" -n 1 /bin/echo clean
+    srun -O -n 150 -l echo line | wc -l
+    """
+    ended = run_script(rig, body)
+    assert ended.output.splitlines() == [
+        "slurmstepd: error: couldn't chdir to `/no/such/folder': No such file or directory: "
+        "going to /tmp instead",
+        "/tmp",
+        "srun: error: getcwd failed: No such file or directory",
+        "code 1",
+        "clean",
+        "150",
+    ]
+
+
 def test_export_chooses_the_variables_of_tasks(rig: LocalRig) -> None:
     body = """
     export A=1 B=2

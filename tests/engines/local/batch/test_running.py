@@ -1,10 +1,24 @@
 """A batch script runs byte for byte: nobody parses its commands."""
 
+import re
 import sys
 
 from spec.phases import Phase, RankPhase
-from tests.engines.local.batch.scripts import launch_script, launch_text, run_script, wait_for_end
+from tests.engines.local.batch.scripts import (
+    Ended,
+    launch_script,
+    launch_text,
+    run_script,
+    wait_for_end,
+)
 from tests.engines.local.conftest import LocalRig
+
+
+def job_number(ended: Ended) -> str:
+    """Return the number of the job of a script that names it in its output."""
+    match = re.search(r"StepId=(\d+)", ended.output)
+    assert match
+    return match[1]
 
 
 def test_a_step_prints_to_the_logs_of_its_ranks(rig: LocalRig) -> None:
@@ -55,6 +69,18 @@ def test_any_interpreter_runs_its_script(rig: LocalRig) -> None:
     assert wait_for_end(rig, launched).output == "[DATA] 1 ['a', 'b c']\n"
 
 
+def test_what_a_script_exports_reaches_its_tasks(rig: LocalRig) -> None:
+    body = """
+    train() { echo "trains $1"; }
+    export -f train
+    export NAME=$'\\xfcber' LC_ALL=C
+    srun bash -c 'train $SLURM_PROCID'
+    srun -n 1 bash -c 'printf %s "$NAME $1" | od -An -tx1' bash $'\\xe9' | tr -d ' '
+    """
+    ended = run_script(rig, body)
+    assert ended.logs == ["trains 0\nfc62657220e9\n", "trains 1\n"]
+
+
 def test_steps_run_beside_each_other(rig: LocalRig) -> None:
     # Each waits for the other, so that one after the other would never end.
     body = """
@@ -103,6 +129,63 @@ def test_a_failed_task_ends_the_others_of_its_step(rig: LocalRig) -> None:
     body = "srun bash -c '[ $SLURM_PROCID = 1 ] && exit 7; sleep 60'; echo code $?"
     ended = run_script(rig, body)
     assert ended.output.endswith("code 143\n")
+
+
+def test_failures_are_told_in_the_words_of_slurm(rig: LocalRig) -> None:
+    body = """
+    srun bash -c '[ $SLURM_PROCID = 3 ] || exec sleep 60; exit 5'
+    srun -K0 -n 3 bash -c 'kill -9 $$'
+    """
+    ended = run_script(rig, body, options="-N 1 -n 4")
+    step = f"StepId={job_number(ended)}.0"
+    assert ended.output.splitlines() == [
+        "srun: error: 127.0.0.1: task 3: Exited with exit code 5",
+        f"srun: launch/slurm: _step_signal: Terminating {step}",
+        "srun: error: 127.0.0.1: tasks 0-2: Terminated",
+        "srun: error: 127.0.0.1: tasks 0-2: Killed",
+    ]
+
+
+def test_a_signal_to_srun_ends_its_tasks_at_once(rig: LocalRig) -> None:
+    task = "trap 'echo saved' TERM HUP QUIT; echo > ready; while :; do sleep 0.1; done"
+    body = f"""
+    mkfifo ready
+    for name in TERM QUIT KILL; do
+      srun -n 1 bash -c "{task}" 2> errors &
+      read -r < ready
+      kill -s $name $!
+      wait $! 2> /dev/null
+      echo "code $?"
+      grep -e Quit -e forcing -e Killed errors
+    done
+    """
+    ended = run_script(rig, body, options="-n 1")
+    aborted = ["srun: forcing job termination", "srun: error: 127.0.0.1: task 0: Killed"]
+    assert ended.output.splitlines() == [
+        *("code 137", *aborted),
+        *("code 137", "srun: Quit", *aborted),
+        "code 137",
+    ]
+
+
+def test_the_first_interrupt_only_shows_what_runs(rig: LocalRig) -> None:
+    task = "echo > ready; until [ -e go ]; do sleep 0.05; done; echo end"
+    body = f"""
+    mkfifo ready
+    srun bash -c '{task}' 2> errors &
+    read -r < ready
+    kill -INT $!
+    until grep -q running errors; do sleep 0.05; done
+    touch go
+    wait $!
+    sed 's/StepId=[0-9.]* //' errors
+    """
+    ended = run_script(rig, body, options="-n 1")
+    assert ended.output.splitlines() == [
+        "end",
+        "srun: interrupt (one more within 1 sec to abort)",
+        "srun: task 0: running",
+    ]
 
 
 def test_what_still_runs_at_the_end_is_killed(rig: LocalRig) -> None:

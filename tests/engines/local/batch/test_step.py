@@ -1,8 +1,11 @@
 """Which tasks of a step run where. The layouts are those of Slurm 22.05 with the same nodes."""
 
+from dataclasses import replace
+
 import pytest
 
 from engines.local.batch.job import ScriptJob, make_nodes
+from engines.local.batch.options import parse_command_line
 from engines.local.batch.step import StepError, plan_step, task_variables
 
 
@@ -54,9 +57,72 @@ def test_more_tasks_than_cpus_are_refused_unless_overcommitted() -> None:
     assert len(layout(job_of(2), ntasks="3", overcommit="")) == 3
 
 
+#: Options of srun for two nodes with two tasks of two CPUs each, and the tasks of each node.
+COUNTS = {
+    "": [2, 2],
+    "-n 3": [2, 1],
+    "-n 6": [3, 3],
+    "-n 1": [1],
+    "-N 1": [4],
+    "-N 1 -n 2": [2],
+    "-N 1-2": [2, 2],
+    "-N 2 -n 2": [1, 1],
+    "-c 2": [2, 2],
+    "-c 4": [],
+    "-c 2 -n 2": [1, 1],
+    "-n 9": [],
+    "-O -n 9": [5, 4],
+    "-O -N 2 -n 5": [3, 2],
+    "--ntasks-per-node=1": [2, 2],
+    "-n 2 --ntasks-per-node=1": [1, 1],
+    "-r 1 -n 1": [1],
+    "-r 1 -N 1": [4],
+    "-r 2 -N 1": [],
+    "-N 5 -n 5": [],
+}
+
+
+@pytest.mark.parametrize("line", COUNTS)
+def test_tasks_are_divided_as_on_slurm(line: str) -> None:
+    job = replace(job_of(2, 2, cpus=2), options={"ntasks-per-node": "2"})
+    options = parse_command_line(line.split()).options
+    try:
+        step = plan_step(job, options, job.variables())
+    except StepError:
+        counts = []
+    else:
+        counts = step.tasks_per_node
+    assert counts == COUNTS[line]
+
+
+#: Options with which srun warns, and how its warning begins.
+WARNINGS = {
+    "-n 2": "",
+    "-n 4 --ntasks-per-node=2": "",
+    "-N 2 -n 1": "can't run 1 processes on 2 nodes, setting nnodes to 1",
+    "-n 3": "can't honor --ntasks-per-node set to 2 which doesn't match the requested tasks 3",
+    "-N 1": "can't honor --ntasks-per-node set to 2 which doesn't match the requested tasks 4",
+    "--ntasks-per-node=3": "can't honor --ntasks-per-node set to 3",
+}
+
+
+@pytest.mark.parametrize("line", WARNINGS)
+def test_numbers_that_do_not_match_are_named(line: str) -> None:
+    job = replace(job_of(2, 2, cpus=2), options={"ntasks-per-node": "2"})
+    step = plan_step(job, parse_command_line(line.split()).options, job.variables())
+    beginnings = [f"Warning: {text}" for text in [WARNINGS[line]] if text]
+    assert len(step.warnings) == len(beginnings)
+    assert all(map(str.startswith, step.warnings, beginnings))
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
+        ({"nodes": "3"}, "Only allocated 1 nodes asked for 3"),
+        (
+            {"relative": "1", "nodes": "1"},
+            r"--relative and --nodes option incompatible with count of allocated nodes \(1\+1>1\)",
+        ),
         ({"ntasks": "two"}, 'Invalid numeric value "two" for --ntasks'),
         ({"nodelist": "n9"}, "node n9 is not one of this job: 127.0.0.1"),
         ({"exclude": "127.0.0.1"}, "Requested node configuration is not available"),
@@ -65,7 +131,7 @@ def test_more_tasks_than_cpus_are_refused_unless_overcommitted() -> None:
 )
 def test_what_cannot_be_is_refused_in_words(options: dict[str, str], problem: str) -> None:
     with pytest.raises(StepError, match=problem):
-        plan_step(job_of(2), options, {})
+        plan_step(job_of(3), options, {"SLURM_NTASKS": "3"})
 
 
 def test_tasks_see_the_gpus_of_their_node_or_their_own() -> None:
