@@ -20,8 +20,9 @@ from tests.parts import run_pytest
 from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
-#: All tests on Slurm are here. Collecting every test would take longer than many of these.
+#: All tests on Slurm are in these. Collecting every test would take longer than many of them.
 ENGINE = "tests/engines/slurm"
+CORPUS = "tests/engines/corpus"
 BROWSER = "tests/e2e/test_slurm.py"
 #: Tests of the engine that run with the browser's: they need no database and no equipment.
 WITH_BROWSER = tuple(f"{ENGINE}/test_{name}.py" for name in ("contract", "trial", "containers"))
@@ -55,7 +56,7 @@ def main() -> int:
         print(DID_NOT_RUN.format(trouble), file=sys.stderr)
         return 0
     if sys.argv[1:] == [SECOND]:
-        return on_a_cluster([BROWSER, *WITH_BROWSER])
+        return on_a_cluster([BROWSER, CORPUS, *WITH_BROWSER])
     if len(sys.argv) > 1:
         return on_a_cluster(choose(sys.argv[1]), is_equipped=True)
     second = str(int(os.environ[PORT]) + APART)
@@ -73,7 +74,7 @@ def on_a_cluster(chosen: list[str], *, is_equipped: bool = False) -> int:
     try:
         if SUITE and is_equipped:
             equip()
-        places = [ENGINE, BROWSER] if "-k" in chosen else []
+        places = [ENGINE, CORPUS, BROWSER] if "-k" in chosen else []
         return browser.main() or run_pytest(*ARGUMENTS, *places, *chosen)
     finally:
         if not was_up:
