@@ -16,8 +16,9 @@ from tests.repository import tracked
 OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy", "upgrades"}
 #: Verbs and subjects of one module that have a folder, because they have many tests.
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
-#: Files that pages of tests read, programs that they run, and real clusters that rooms share.
-SHARED = {"kubernetes", "golden", "programs"}
+#: Files that pages of tests read, programs that they run, real clusters that rooms share, and
+#: scripts that two engines run.
+SHARED = {"kubernetes", "golden", "programs", "corpus"}
 TEMPLATE_COLUMNS = 160
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
 #: Importer and imported: inside a function that is called when all modules are there.
