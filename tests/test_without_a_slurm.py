@@ -27,6 +27,6 @@ def test_make_test_slurm_says_why_nothing_was_tested(
 
 
 def test_make_test_slurm_knows_where_its_tests_are() -> None:
-    places = [str(ROOT / place) for place in (slurm.ENGINE, slurm.BROWSER)]
+    places = [str(ROOT / place) for place in (slurm.ENGINE, slurm.CORPUS, slurm.BROWSER)]
     assert [it for it in marked("slurm") if not it.startswith(tuple(places))] == []
     assert set(slurm.WITH_BROWSER) <= {str(Path(it).relative_to(ROOT)) for it in marked("slurm")}

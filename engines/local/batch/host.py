@@ -18,16 +18,18 @@ from types import FrameType
 from engines.local.batch import messages
 from engines.local.batch.job import ScriptJob
 from engines.local.batch.messages import Message
+from engines.local.batch.room import Demand, StepRoom
 
 HOST = "host"  # its name as a program
 SCRIPT = "script"
 ARGUMENTS = "arguments"  # each with a NUL at its end
-#: Kinds of messages: a program asks for the number of a step, for tasks, or for a signal; the host
-#: of rank 0 says that its script runs as long as the connection is open.
+#: Kinds of messages: a program asks for a step with one of several demands, for tasks, or for a
+#: signal; the host of rank 0 says that its script runs as long as the connection is open.
 STEP = "step"
 TASKS = "tasks"
 SIGNAL = "signal"
 RUNS = "runs"
+RETRY = 0.5  # seconds
 ELSEWHERE = "/tmp"  # noqa: S108 -- where Slurm starts a task whose folder is missing
 ABSENT = 2  # what Slurm's exit code of a task is if its program is missing
 
@@ -54,7 +56,13 @@ class Host:
     is_ending: bool = False  # somebody asked for the end
     exit_code: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
+    changed: threading.Condition = field(init=False)  # of the same lock: a step has ended
+    room: StepRoom = field(init=False)
     script_ended: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.changed = threading.Condition(self.lock)
+        self.room = StepRoom(self.job)
 
     def serve(self) -> int:
         """Serve until the script has ended. Returns the exit code of this process."""
@@ -86,6 +94,8 @@ class Host:
         except OSError as error:
             sys.exit(f"The batch script could not be started: {error.strerror}")
         code = self.script.wait()
+        # Its sruns first, so that none reports the tasks that end with the job.
+        _signal_group(self.script, signal.SIGKILL)
         self._kill_tasks()
         return code if code >= 0 else 128 - code
 
@@ -112,7 +122,7 @@ class Host:
             if message is None:
                 return
             if message["kind"] == STEP:
-                self._hold_step(connection, rest)
+                self._hold_step(connection, message, rest)
             elif message["kind"] == SIGNAL:
                 self._signal(message)
             elif message["kind"] == TASKS:
@@ -121,22 +131,41 @@ class Host:
                 _wait_for_end(connection, rest)
                 self.script_ended.set()
 
-    def _hold_step(self, connection: socket.socket, rest: bytes) -> None:
-        """Give a step its number. It counts as running as long as its srun keeps the
-        connection. Once the end was asked for, no step begins."""
-        if self.is_ending:
+    def _hold_step(self, connection: socket.socket, message: Message, rest: bytes) -> None:
+        """Give a step its number once there is room for one of its demands. It counts as running
+        as long as its srun keeps the connection. Once the end was asked for, no step begins."""
+        demands: list[Demand] = [
+            {name: (cpus, gpus) for name, (cpus, gpus) in demand.items()}
+            for demand in message["demands"]
+        ]
+        with self.changed:
+            choice = self._choose(demands)
+            if choice is None and not self.is_ending:
+                messages.send(connection, {"is_busy": True})
+                if not message["waits"]:
+                    return
+                while choice is None and not self.is_ending:
+                    # With a timeout, because a handler of signals cannot wake it up for sure.
+                    self.changed.wait(RETRY)
+                    choice = self._choose(demands)
+            number = self.next_step
+            if choice is not None:
+                self.next_step += 1
+                self.steps += 1
+        if choice is None:
             messages.send(connection, {"number": None})
             return
-        with self.lock:
-            number = self.next_step
-            self.next_step += 1
-            self.steps += 1
         try:
-            messages.send(connection, {"number": number})
+            messages.send(connection, {"number": number, "choice": choice})
             _wait_for_end(connection, rest)
         finally:
-            with self.lock:
+            with self.changed:
                 self.steps -= 1
+                self.room.give_back(demands[choice])
+                self.changed.notify_all()
+
+    def _choose(self, demands: list[Demand]) -> int | None:
+        return None if self.is_ending else self.room.choose(demands)
 
     def _signal(self, message: Message) -> None:
         """Send a signal to all tasks here, or to the script alone, without its children, as

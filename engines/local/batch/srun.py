@@ -19,6 +19,7 @@ from engines.local.batch import host, messages
 from engines.local.batch.hostlist import compress_hostlist
 from engines.local.batch.job import ScriptJob
 from engines.local.batch.options import OptionError, parse_command_line
+from engines.local.batch.room import step_demand
 from engines.local.batch.step import (
     ScriptStep,
     StepError,
@@ -38,6 +39,8 @@ FORWARDED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT, signal.SIGALRM)
 ABORTING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Seconds in which tasks that end alike are reported in one line, and before the others are ended.
 GATHERING = 0.1
+BUSY = "Requested nodes are busy"
+RETRYING = f"retrying ({BUSY})"
 STDERR = 2
 INTERRUPT_PAUSE = 1.0  # a second SIGINT within these seconds aborts the step
 MOST_TASKS = messages.MOST_FILES // 3  # of one request to a host, because each has three streams
@@ -73,14 +76,25 @@ def run_srun(folder: Path, words: Sequence[str]) -> int:
         return 1
     is_quiet = "quiet" in line.options
     try:
-        step = plan_step(job, line.options, os.environ)
+        steps = _possible_steps(job, line.options)
     except StepError as error:
         _warn(error.warnings, is_quiet=is_quiet)
         complain(str(error))
         return 1
-    _warn(step.warnings, is_quiet=is_quiet)
+    _warn(steps[0].warnings, is_quiet=is_quiet)
     options = inherit_options(line.options, os.environ)
-    return StepRun(folder, job, step, options, line.command).run()
+    return StepRun(folder, job, steps, options, line.command).run()
+
+
+def _possible_steps(job: ScriptJob, given: Mapping[str, str]) -> list[ScriptStep]:
+    """Return the step on the first nodes that it may use, and on those after them."""
+    steps = [plan_step(job, given, os.environ)]
+    for skipped in range(1, len(job.nodes)):
+        with suppress(StepError):
+            step = plan_step(job, given, os.environ, skipped)
+            if all(step.nodes != other.nodes for other in steps):
+                steps.append(step)
+    return steps
 
 
 def _warn(warnings: Iterable[str], *, is_quiet: bool) -> None:
@@ -90,7 +104,8 @@ def _warn(warnings: Iterable[str], *, is_quiet: bool) -> None:
 
 @dataclass
 class StepRun:
-    """A step that runs. ``codes`` has the exit codes of tasks that ended, -N after signal N.
+    """A step that runs, one of ``steps``. ``codes`` has the exit codes of tasks that ended, -N
+    after signal N.
 
     A thread follows each host and puts what it reports into ``reports``. The main thread writes the
     messages and handles signals.
@@ -98,10 +113,11 @@ class StepRun:
 
     folder: Path
     job: ScriptJob
-    step: ScriptStep
+    steps: list[ScriptStep]
     options: Mapping[str, str]
     command: list[str]
     number: int = 0
+    choice: int = 0
     codes: dict[int, int] = field(default_factory=dict)
     reports: "queue.SimpleQueue[messages.Message]" = field(default_factory=queue.SimpleQueue)
     is_ending: bool = False
@@ -111,6 +127,10 @@ class StepRun:
     lock: threading.RLock = field(default_factory=threading.RLock)
     labels: list[threading.Thread] = field(default_factory=list)
     interrupted_at: float = -INTERRUPT_PAUSE
+
+    @property
+    def step(self) -> ScriptStep:
+        return self.steps[self.choice]
 
     @property
     def step_id(self) -> str:
@@ -123,12 +143,8 @@ class StepRun:
             return 1
         # Open until this process ends: then the host of rank 0 knows that the step is over.
         registration = messages.connect(self.folder, 0)
-        messages.send(registration, {"kind": host.STEP})
-        granted = next(messages.receive_all(registration), {"number": None})["number"]
-        if granted is None:
-            complain(f"Unable to create step for job {self.job.number}: the job is ending")
+        if not self._is_granted(registration):
             return 1
-        self.number = granted
         self._handle_signals()
         requests = self._requests()
         try:
@@ -145,6 +161,32 @@ class StepRun:
         for thread in self.labels:
             thread.join()
         return _exit_code(self.codes.values())
+
+    def _is_granted(self, registration: socket.socket) -> bool:
+        """Ask for the step, and wait until its nodes have room for it unless it is to start at
+        once."""
+        demands = [step_demand(step, self.options) for step in self.steps]
+        waits = "immediate" not in self.options
+        messages.send(registration, {"kind": host.STEP, "demands": demands, "waits": waits})
+        is_delayed = False
+        reason = "the job is ending"
+        for answer in messages.receive_all(registration):
+            if "is_busy" in answer:
+                if not waits:
+                    reason = BUSY
+                else:
+                    is_delayed = True
+                    inform(f"Job {self.job.number} step creation temporarily disabled, {RETRYING}")
+                continue
+            if answer["number"] is None:
+                break
+            self.number = answer["number"]
+            self.choice = answer["choice"]
+            if is_delayed:
+                inform(f"Step created for job {self.job.number}")
+            return True
+        complain(f"Unable to create step for job {self.job.number}: {reason}")
+        return False
 
     def _requests(self) -> list[tuple[int, list[messages.Message]]]:
         """Return the tasks that each host is asked to start, with their open files."""

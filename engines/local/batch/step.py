@@ -34,6 +34,8 @@ INHERITED = {
     "input": ("SLURM_STDINMODE",),
     "gpus-per-task": ("SLURM_GPUS_PER_TASK",),
     "overcommit": ("SLURM_OVERCOMMIT",),
+    "overlap": ("SLURM_OVERLAP",),
+    "exact": ("SLURM_EXACT",),
 }
 
 
@@ -83,15 +85,16 @@ def inherit_options(given: Mapping[str, str], environment: Mapping[str, str]) ->
 
 
 def plan_step(
-    job: ScriptJob, given: Mapping[str, str], environment: Mapping[str, str]
+    job: ScriptJob, given: Mapping[str, str], environment: Mapping[str, str], skipped: int = 0
 ) -> ScriptStep:
-    """Return the step that these options of srun ask for. Raises ``StepError``."""
+    """Return the step that these options of srun ask for. Raises ``StepError``. The first
+    ``skipped`` of the nodes that it does not name are used last, because they may be busy."""
     for name, reason in REFUSED.items():
         if name in given:
             raise StepError(reason)
     options = inherit_options(given, environment)
     cpus = _read_count(given, "cpus-per-task")
-    nodes = _allowed_nodes(job, options)
+    nodes = _allowed_nodes(job, options, skipped)
     least, most = _read_node_range(options, len(nodes))
     tasks = _task_count(options, most)
     warnings: list[str] = []
@@ -110,7 +113,7 @@ def plan_step(
             name = "--nodes" if "nodes" in given else "SLURM_JOB_NUM_NODES"
             text = OUT_OF_RANGE.format(name, first, least, len(job.nodes))
             raise StepError(text, warnings)
-        nodes = nodes[first:]
+        nodes = list(job.nodes[first:])
     chosen = nodes[: min(most, tasks)]
     used_nodes = [node for node in job.nodes if node in chosen]
     if "overcommit" not in options:
@@ -147,10 +150,10 @@ def _read_relative(options: Mapping[str, str]) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def _allowed_nodes(job: ScriptJob, options: Mapping[str, str]) -> list[ScriptNode]:
+def _allowed_nodes(job: ScriptJob, options: Mapping[str, str], skipped: int) -> list[ScriptNode]:
     """Return the nodes that the step may use, those that it asks for first."""
     by_name = {node.name: node for node in job.nodes}
-    nodes = list(job.nodes)
+    nodes = [*job.nodes[skipped:], *job.nodes[:skipped]]
     if excluded := options.get("exclude"):
         nodes = [node for node in nodes if node.name not in expand_hostlist(excluded)]
     if asked := options.get("nodelist"):

@@ -1,6 +1,8 @@
 """The tutorial's scripts as its readers change them, and what a cluster has where it was followed:
 programs, and a home folder with conda."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,9 +51,22 @@ def settled(program: str, place: str) -> str:
 def followed(transport: Transport, directory: str) -> Iterator[str]:
     """Create the tutorial's programs and conda, and yield the folder of the programs. The home
     folder is restored after the block."""
-    words = directory, str(Path(sys.executable).parent), str(ROOT)
-    files.output_of(files.run_program(transport, PREPARE, *words), "no example")
+    files.output_of(files.run_program(transport, PREPARE, *_words(directory)), "no example")
     try:
         yield f"{directory}/example"
     finally:
         files.run_program(transport, RESTORE, directory)
+
+
+def follow_here(directory: Path) -> str:
+    """Create the same on this machine, with a home folder of its own, and return the folder of the
+    programs. The home folder is ``home`` in the directory."""
+    home = directory / "home"
+    home.mkdir()
+    words = ["bash", "-c", PREPARE, "prepare", *_words(str(directory))]
+    subprocess.run(words, env={**os.environ, "HOME": str(home)}, check=True)
+    return f"{directory}/example"
+
+
+def _words(directory: str) -> tuple[str, str, str]:
+    return directory, str(Path(sys.executable).parent), str(ROOT)

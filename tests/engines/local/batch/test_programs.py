@@ -78,7 +78,7 @@ def test_scancel_sends_a_signal_to_tasks_or_script(rig: LocalRig) -> None:
     body = f"""
     trap 'echo script got it' USR1
     srun -n1 {sys.executable} -c "{wait}{task}" > said &
-    until grep -q ready said; do sleep 0.05; done
+    until grep -qs ready said; do sleep 0.05; done
     scancel --signal=USR2 $SLURM_JOB_ID
     wait
     tail -n 1 said

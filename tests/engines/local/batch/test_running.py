@@ -3,6 +3,8 @@
 import re
 import sys
 
+import pytest
+
 from spec.phases import Phase, RankPhase
 from tests.engines.local.batch.scripts import (
     Ended,
@@ -81,16 +83,44 @@ def test_what_a_script_exports_reaches_its_tasks(rig: LocalRig) -> None:
     assert ended.logs == ["trains 0\nfc62657220e9\n", "trains 1\n"]
 
 
-def test_steps_run_beside_each_other(rig: LocalRig) -> None:
+@pytest.mark.parametrize(
+    ("job", "step"), [("-n 2", "--overlap"), ("-n 2", "--exact"), ("-n 2", "-c 1"), ("-N 2", "-N1")]
+)
+def test_steps_run_beside_each_other(rig: LocalRig, job: str, step: str) -> None:
     # Each waits for the other, so that one after the other would never end.
-    body = """
+    body = f"""
     mkfifo ab ba
-    srun -n1 --overlap bash -c 'echo from a > ab; cat ba' &
-    srun -n1 --overlap bash -c 'cat ab; echo from b > ba' &
+    srun -n1 {step} bash -c 'echo from a > ab; cat ba' &
+    srun -n1 {step} bash -c 'cat ab; echo from b > ba' &
     wait
     """
+    ended = run_script(rig, body, options=job)
+    lines = "".join(ended.logs).splitlines()
+    assert sorted(lines) == ["from a", "from b"]
+
+
+def test_steps_wait_until_their_nodes_have_room(rig: LocalRig) -> None:
+    body = """
+    for name in a b c; do
+      srun -n 1 bash -c 'mkdir alone && sleep 0.3; rmdir alone' 2> errors_$name &
+    done
+    wait
+    cat errors_* | grep -v -e retrying -e created
+    cat errors_* | grep -o 'temporarily disabled.*' | sort -u
+    mkfifo ready
+    srun bash -c 'echo > ready; exec sleep 60' &
+    read -r < ready
+    srun --immediate echo never || echo "code $?"
+    srun --overlap -n 1 echo beside
+    """
     ended = run_script(rig, body)
-    assert sorted(ended.output.splitlines()[-2:]) == ["from a", "from b"]
+    number = ended.output.partition("for job ")[2].partition(":")[0]
+    assert ended.output.splitlines() == [
+        "temporarily disabled, retrying (Requested nodes are busy)",
+        f"srun: error: Unable to create step for job {number}: Requested nodes are busy",
+        "code 1",
+        "beside",
+    ]
 
 
 def test_the_script_sees_its_job(rig: LocalRig) -> None:
@@ -189,7 +219,8 @@ def test_the_first_interrupt_only_shows_what_runs(rig: LocalRig) -> None:
 
 
 def test_what_still_runs_at_the_end_is_killed(rig: LocalRig) -> None:
-    launched_end = run_script(rig, "srun sleep 60 &\nsleep 60 &\necho end")
+    body = "srun bash -c 'touch ready; sleep 60' &\nuntil [ -e ready ]; do sleep 0.05; done"
+    launched_end = run_script(rig, f"{body}\nsleep 60 &\necho end")
     assert launched_end.observation.phase is Phase.COMPLETED
     assert launched_end.output == "end\n"
 
