@@ -23,8 +23,9 @@ DEEPEST = 30  # levels; a spec has eight
 MOST_REPEATED = 2 * LONGEST
 TOO_REPEATED = f"Anchors repeat more than {MOST_REPEATED} characters; write less, or repeat less"
 MERGE = "<<"
-#: What Helm and Jinja replace, where YAML has a line or a value: ``{{ … }}`` and ``{% … %}``.
-PLACEHOLDER = re.compile(r"(?:^\s*|[:-]\s+)(\{\{.*?\}\}|\{%.*?%\})")
+#: What Helm and Jinja replace, where YAML has a line or a value: ``{{ … }}`` and ``{% … %}``. No
+#: braces inside: a search for the end from each of many beginnings would take minutes.
+PLACEHOLDER = re.compile(r"(?:^\s*|[:-]\s+)(\{\{[^{}]*\}\}|\{%[^{}]*%\})")
 NOT_FILLED_IN = (
     "This is a template: {} has to be filled in first, such as with helm template or Jinja"
 )

@@ -13,7 +13,7 @@ from spec.imports.shell import Command, Statement, commands_of
 BRACKETS = re.compile(r"\[[A-Z][A-Z0-9_ -]{3,}\]")
 #: In values of options: ``<your_account>``, ``{{ account }}``, ``YOUR_ACCOUNT``, ``/path/to/data``.
 TEMPLATES = re.compile(
-    r"<[A-Za-z][^<>]*>|\{\{.*?\}\}|\bYOUR[_-][A-Z0-9_-]+|/path/to\b[\w./-]*", re.ASCII
+    r"<[A-Za-z][^<>]*>|\{\{[^{}]*\}\}|\bYOUR[_-][A-Z0-9_-]+|/path/to\b[\w./-]*", re.ASCII
 )
 LIKELY = re.compile(r"\byour[_-][a-z0-9_-]+", re.ASCII)
 #: Options whose values are texts, or have no effect in Trainyard.

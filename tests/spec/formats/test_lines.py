@@ -1,8 +1,12 @@
 """YAML keeps its lines; what would be lost or mean something else is refused at its line."""
 
+import time
+
 import pytest
 
 from spec.formats.lines import DEEPEST, LONGEST, LineProblem, YamlError, parse_yaml
+from spec.imports.manifest.jobs import import_manifest
+from spec.imports.placeholders import has_placeholder
 
 
 def test_every_key_and_item_has_its_line() -> None:
@@ -94,3 +98,13 @@ def test_every_wrong_line_is_named_at_once() -> None:
 def test_a_question_keeps_its_mark() -> None:
     assert LineProblem(1, "did you mean that?").sentence == "did you mean that?"
     assert LineProblem(1, "is wrong").sentence == "is wrong."
+
+
+def test_many_beginnings_of_placeholders_take_no_longer() -> None:
+    text = "- {{" * (LONGEST // 4)
+    started = time.monotonic()
+    with pytest.raises(YamlError):
+        parse_yaml(text)
+    assert not import_manifest({"kind": text}).spec
+    assert not has_placeholder(text)
+    assert time.monotonic() - started < 5
