@@ -20,18 +20,23 @@ NODE_RANGE = re.compile(r"([0-9]+[kKmM]?)-([0-9]+[kKmM]?)\Z")
 
 @dataclass(frozen=True)
 class JobAllocation:
-    """What a job gets. ``tasks_per_node`` has a number for each node. ``options`` has the last
-    option of each name."""
+    """What a job gets. ``options`` has the last option of each name."""
 
     nodes: int
     tasks: int
-    tasks_per_node: tuple[int, ...]
     cpus_per_task: int
     gpus: int
     has_tasks_option: bool
     gpu_option: Directive | None
     options: Mapping[str, Directive]
     notes: tuple[Note, ...]
+
+    @property
+    def tasks_per_node(self) -> tuple[int, ...]:
+        """The tasks of each node, as even as possible, the first nodes having more. Only for a
+        number of nodes that was checked: a script may ask for billions of them."""
+        each, more = divmod(self.tasks, self.nodes)
+        return tuple(each + (index < more) for index in range(self.nodes))
 
     @property
     def gpus_of_task(self) -> int:
@@ -96,7 +101,6 @@ class _Request:
         return JobAllocation(
             nodes=nodes,
             tasks=tasks,
-            tasks_per_node=_spread(tasks, nodes),
             cpus_per_task=self._cpus(tasks, gpus),
             gpus=gpus,
             has_tasks_option=bool(TASK_OPTIONS & self.options.keys()) or gpus_of_task > 0,
@@ -195,12 +199,6 @@ def _parse_devices(option: Directive) -> Iterator[tuple[str, int | None]]:
             yield parts[0], 1  # gpu:a100 is one GPU
         elif text:
             yield "", None
-
-
-def _spread(tasks: int, nodes: int) -> tuple[int, ...]:
-    """Spread the tasks over the nodes as evenly as possible, the first nodes having more."""
-    each, more = divmod(tasks, nodes)
-    return tuple(each + (index < more) for index in range(nodes))
 
 
 def sharing_note(allocation: JobAllocation, *, unchanged: bool) -> Note | None:

@@ -138,11 +138,11 @@ def _shell_inside(step: SrunStep) -> str:
 
 def _lost_options(step: SrunStep, allocation: JobAllocation) -> Iterator[str]:
     """Yield the options of srun that a workload does not have."""
-    per_node = set(allocation.tasks_per_node)
+    per_node, uneven = divmod(allocation.tasks, allocation.nodes)
     equal = {
         "ntasks": str(allocation.tasks),
         "nodes": str(allocation.nodes),
-        "ntasks-per-node": str(max(per_node)) if len(per_node) == 1 else "",
+        "ntasks-per-node": "" if uneven else str(per_node),
         "cpus-per-task": str(allocation.cpus_per_task),
         "gpus-per-task": str(allocation.gpus_of_task),
         "export": "ALL",

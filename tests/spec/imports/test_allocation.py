@@ -77,6 +77,12 @@ def test_tasks_are_spread_evenly_over_nodes(options: str, spread: tuple[int, ...
     assert read_allocation(script(options)).tasks_per_node == spread
 
 
+@pytest.mark.parametrize("unchanged", [False, True])
+def test_a_script_for_billions_of_nodes_is_read(unchanged: bool) -> None:
+    imported = import_script(script("-N 999999999999"), unchanged=unchanged)
+    assert imported.allocation.nodes == 999_999_999_999
+
+
 @pytest.mark.parametrize(
     ("options", "has_option"),
     [
