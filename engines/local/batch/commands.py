@@ -47,7 +47,7 @@ def run_scontrol(folder: Path, words: Sequence[str]) -> int:
 
 
 def _show(job: ScriptJob, folder: Path, what: str, names: Sequence[str]) -> int:
-    if "hostnames".startswith(what) and what.startswith("hostn"):
+    if what.startswith("hostn"):
         text = names[0] if names else os.environ.get("SLURM_JOB_NODELIST", "")
         print("\n".join(expand_hostlist(text)))
     elif what.startswith("hostlist"):
@@ -220,12 +220,11 @@ def run_scancel(folder: Path, words: Sequence[str]) -> int:
 
 def _send_signal(folder: Path, job: ScriptJob, name: str, *, to_script: bool) -> int:
     try:
-        number = (
-            int(name)
-            if name.isdigit()
-            else signal.Signals[f"SIG{name.upper().removeprefix('SIG')}"]
-        )
-    except KeyError:
+        if name.isdecimal():
+            number = signal.Signals(int(name))
+        else:
+            number = signal.Signals[f"SIG{name.upper().removeprefix('SIG')}"]
+    except (KeyError, ValueError):
         return _refuse("scancel", f"Unknown job signal: {name}")
     for rank in range(job.tasks):
         with messages.connect(folder, rank) as connection:
@@ -241,7 +240,7 @@ def run_sbatch(folder: Path, words: Sequence[str]) -> int:
 
 
 def run_salloc(folder: Path, words: Sequence[str]) -> int:
-    return _refuse("salloc", f"no further job can be had: {THIS_MACHINE}")
+    return _refuse("salloc", f"no other job can be allocated: {THIS_MACHINE}")
 
 
 def run_sacct(folder: Path, words: Sequence[str]) -> int:

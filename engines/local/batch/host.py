@@ -31,7 +31,7 @@ SIGNAL = "signal"
 RUNS = "runs"
 RETRY = 0.5  # seconds
 ELSEWHERE = "/tmp"  # noqa: S108 -- where Slurm starts a task whose folder is missing
-ABSENT = 2  # what Slurm's exit code of a task is if its program is missing
+ABSENT = 2  # exit code of a task whose program is missing, as on Slurm
 
 
 @dataclass
@@ -188,6 +188,8 @@ class Host:
                 for task in message["tasks"]:
                     started += self._start_task(connection, message, task, files)
                 self.tasks += started
+                if self.is_ending:  # the request to end came before these tasks
+                    self._signal_running(started, signal.SIGTERM)
         finally:
             for number in files:
                 os.close(number)

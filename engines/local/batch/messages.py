@@ -1,6 +1,6 @@
 """Messages between the hosts of a batch job and its programs: one JSON document a line.
 
-Open files travel beside the first message of a connection.
+Open files are sent with the first message of a connection.
 """
 
 import json

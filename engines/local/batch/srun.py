@@ -146,7 +146,11 @@ class StepRun:
         if not self._is_granted(registration):
             return 1
         self._handle_signals()
-        requests = self._requests()
+        try:
+            requests = self._requests()
+        except OSError as error:
+            complain(f"Could not open {error.filename}: {error.strerror}")
+            return 1
         try:
             connections = [messages.connect(self.folder, rank) for rank, _ in requests]
         except OSError as error:
@@ -272,8 +276,8 @@ class StepRun:
         return self.step.cpus_per_task or self.job.cpus_per_task
 
     def _note_ends(self) -> None:
-        """Wait for tasks to end, and report those that failed. A failed one ends the step if so
-        wished."""
+        """Wait for tasks to end, and report those that failed. With ``--kill-on-bad-exit``, a
+        failed one ends the step."""
         failed: dict[tuple[str, str], list[int]] = {}
         deadline: float | None = None
         while len(self.codes) < len(self.step.tasks):
@@ -425,7 +429,7 @@ class Streams:
         reader, writer = os.pipe()
         width = len(str(len(self.run.step.tasks) - 1))
         label = f"{task:{width}}: ".encode()
-        thread = threading.Thread(target=_copy_labeled, args=(reader, target, label))
+        thread = threading.Thread(target=_copy_labeled, args=(reader, target, label), daemon=True)
         self.run.labels.append(thread)
         thread.start()
         return writer

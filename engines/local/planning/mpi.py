@@ -51,7 +51,7 @@ def worker_command(name: str) -> list[str]:
 
 
 def settings_of_batch_script(hosts: Path) -> dict[str, str]:
-    """Return what makes ``mpirun`` in a batch script start its processes beside the script, on the
+    """Return what makes ``mpirun`` in a batch script start its processes next to the script, on the
     slots of the file ``hosts``. Open MPI would otherwise start a daemon at each node by srun."""
     values = {
         "OMPI_MCA_ras": "^slurm",

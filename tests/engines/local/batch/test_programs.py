@@ -36,11 +36,13 @@ def test_programs_describe_the_job_and_name_this_machine(rig: LocalRig) -> None:
 #: Commands that fail, and what they say.
 REFUSED = {
     "sbatch next.sh": "submit the script with: trainyard submit-sbatch next.sh",
-    "salloc": "no further job can be had",
+    "salloc": "no other job can be allocated",
     "sacct": "there is no accounting",
     "scontrol requeue 1": "scontrol requeue 1 does nothing here",
     "squeue -j 1": "Invalid job id specified",
     "scancel 1": "Invalid job id specified",
+    "scancel --signal=99 $SLURM_JOB_ID": "Unknown job signal: 99",
+    "srun -o missing/out hostname": "missing/out: No such file or directory",
     "srun nosuchprogram": "execve(): nosuchprogram: No such file or directory",
     "srun --nosuch hostname": "srun: unrecognized option '--nosuch'",
 }
