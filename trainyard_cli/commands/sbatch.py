@@ -47,7 +47,7 @@ def submit_sbatch(
     attach: Annotated[bool, typer.Option("--attach", help=ATTACH)] = False,
     output: Output = None,
 ) -> None:
-    """Submit a batch script: it runs as it stands, on Kubernetes what it runs."""
+    """Submit a batch script, which runs as it stands, except on Kubernetes."""
     invocation = current_invocation(context)
     target = invocation.project(project)
     body: dict[str, Any] = {"projectId": target["id"], "clusterId": target["clusterId"]}
