@@ -67,7 +67,7 @@ def log_search(request: Request, pk: UUID) -> JsonResponse:
 async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHttpResponse:
     """Download one rank's output, or all ranks' lines merged, with time and rank.
 
-    Each line is there once: of a progress bar, which overwrites itself, what it showed at last.
+    Each line is there once, and only the last state of a progress bar, which overwrites itself.
     """
     request.user = await request.auser()  # type: ignore[assignment]  # looked at just below
     if not request.user.is_authenticated:

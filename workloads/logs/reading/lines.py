@@ -4,8 +4,8 @@ A log without line breaks must not fill the memory, so long lines are returned i
 cut at each multiple of ``GRID`` without a line break in the ``GRID`` bytes before it: so every
 reader, from any position and in either direction, gets the same parts.
 
-A text such as a download has each line once, however long it is, and of a progress bar only what it
-shows at last: these are whole lines.
+A text such as a download has each line once, however long it is, and only the last state of a
+progress bar: these are whole lines.
 """
 
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ def whole_line_start(stream: Stream, offset: int) -> int:
 
 
 def last_state(line: bytes) -> bytes:
-    """Return what a terminal shows of a line at last: what follows the last carriage return, unless
+    """Return the last state of a line on a terminal: what follows the last carriage return, unless
     nothing does."""
     return line[line.rstrip(b"\r\n").rfind(b"\r") + 1 :]
 
@@ -133,8 +133,8 @@ def unfinished_line(stream: Stream) -> Line | None:
 def is_overwritten(stream: Stream, part: Line, *, unfinished: bool) -> bool:
     """Whether a part of a long line is an earlier state of it, which a progress bar overwrites.
 
-    If the line may go on, which is not ``unfinished``, it is no part but what
-    :func:`unfinished_line` returns.
+    Unless ``unfinished``, the last line may go on, and its last state is left to
+    :func:`unfinished_line`.
     """
     if part.data.endswith(b"\n"):
         return False
@@ -152,18 +152,22 @@ def whole_characters(stream: Stream, part: Line) -> bytes:
     belongs to the part where it begins."""
     data = part.data
     if part.offset % GRID == 0 and part.offset:
-        skipped = next((n for n in range(3) if not _continues_character(data[n : n + 1])), 3)
-        data = data[skipped:]
+        data = data[_count_continuing(data) :]
     if part.end % GRID == 0 and not data.endswith(b"\n"):
         following = read_output(stream, part.end, 3)
-        added = next((n for n in range(3) if not _continues_character(following[n : n + 1])), 3)
-        data += following[:added]
+        data += following[: _count_continuing(following)]
     return data
 
 
-def _continues_character(byte: bytes) -> bool:
-    """Whether a byte is not the first of a character in UTF-8."""
-    return bool(byte) and byte[0] & 0b1100_0000 == 0b1000_0000
+def _count_continuing(data: bytes) -> int:
+    """Return how many bytes at the beginning, at most three, belong to a character of UTF-8 that
+    begins before them."""
+    count = 0
+    for byte in data[:3]:
+        if byte & 0b1100_0000 != 0b1000_0000:
+            break
+        count += 1
+    return count
 
 
 def last_line_end(stream: Stream, *, unfinished: bool) -> int:
