@@ -10,10 +10,13 @@ export SLURM_TASK_PROLOG="$run/rank.sh" SLURM_KILL_BAD_EXIT=1
 # The way in which the log of the job is opened is not for the files of its steps.
 if [ -n "$OPEN_MODE" ]; then SLURM_OPEN_MODE=${OPEN_MODE:0:1}; else unset SLURM_OPEN_MODE; fi
 . "$run/environment.sh"
-# Our srun comes first; as a function too, because a login shell sets PATH anew.
-export PATH=$run/bin:$PATH
-eval "srun() { '$run/bin/srun' \"\$@\"; }"
-export -f srun
+export PATH=$run/bin:$PATH # our srun comes first
+# A login shell sets PATH anew, so it needs a function. Elsewhere one would hide the process of srun
+# from "srun … & kill $!".
+if head -n 1 "$run/script.sh" | grep -Eq ' (-[a-z]*l[a-z]*|--login)( |$)'; then
+  eval "srun() { '$run/bin/srun' \"\$@\"; }"
+  export -f srun
+fi
 exec >> "$log/rank-0.log" 2>&1 < /dev/null
 mkdir -p "$OWN" && cd "$OWN" && cd "$PLACE" || exit 1
 read -r mask < "$run/.umask" # the script and its steps have the umask of the login

@@ -164,3 +164,11 @@ def test_odd_scripts_run_as_with_sbatch_alone(
     shown = rig.engine.observe(launched.handle)
     assert shown
     assert len(shown.ranks) >= len(outputs)
+
+
+def test_a_signal_reaches_a_step_in_the_background(rig: SlurmRig, run: Run) -> None:
+    text = (
+        "srun sleep 60 &\nuntil squeue -hs -j $SLURM_JOB_ID | grep -q sleep; do sleep 0.2; done\n"
+    )
+    launched = run(f"{HEAD}{text}kill $!\nwait $!\necho ended $(( $? != 0 ))\n")
+    assert lines(rig, launched)[-1] == "ended 1"
