@@ -3,59 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-SHORT = {
-    **{"A": "account", "B": "extra-node-info", "c": "cpus-per-task", "C": "constraint"},
-    **{"d": "dependency", "D": "chdir", "e": "error", "F": "nodefile", "G": "gpus"},
-    **{"i": "input", "J": "job-name", "L": "licenses", "m": "distribution", "M": "clusters"},
-    **{"n": "ntasks", "N": "nodes", "o": "output", "p": "partition", "q": "qos"},
-    **{"r": "relative", "S": "core-spec", "t": "time", "T": "threads", "w": "nodelist"},
-    **{"W": "wait", "x": "exclude", "K": "kill-on-bad-exit", "O": "overcommit", "l": "label"},
-    **{"E": "preserve-env", "H": "hold", "I": "immediate", "k": "no-kill", "Q": "quiet"},
-    **{"s": "oversubscribe", "u": "unbuffered", "v": "verbose", "X": "disable-status"},
-    **{"Z": "no-allocate", "V": "version", "h": "help", "b": "begin"},
+from spec.imports.options import SRUN
+
+#: Options that pyxis, a plugin, adds to srun. They are known so that a step can refuse them.
+CONTAINER_OPTIONS = {
+    *("container-image", "container-mounts", "container-name", "container-env"),
+    "container-workdir",
 }
-WITHOUT_VALUE = frozenset(
-    {
-        *("overcommit", "label", "preserve-env", "hold", "no-kill", "quiet", "oversubscribe"),
-        *("unbuffered", "verbose", "disable-status", "no-allocate", "version", "help", "usage"),
-        *("exact", "overlap", "pty", "multi-prog", "contiguous", "spread-job", "reboot", "whole"),
-        *("requeue", "no-requeue", "use-min-nodes", "send-libs", "debugger-test", "whole-node"),
-        *("interactive", "parallel-debug", "slurmd-debug", "external-launcher"),
-    }
-)
+WITH_VALUE = SRUN.with_value | CONTAINER_OPTIONS
 #: A value only counts if it is in the same word, as in ``-K0`` and ``--exclusive=user``.
-WITH_OPTIONAL_VALUE = frozenset(
-    {
-        "kill-on-bad-exit",
-        "exclusive",
-        "immediate",
-        "nice",
-        "propagate",
-        "x11",
-        "compress",
-        "resv-ports",
-    }
-)
-WITH_VALUE = frozenset(
-    {
-        *("account", "extra-node-info", "cpus-per-task", "constraint", "dependency", "chdir"),
-        *("error", "nodefile", "gpus", "input", "job-name", "licenses", "distribution", "clusters"),
-        *("ntasks", "nodes", "output", "partition", "qos", "relative", "core-spec", "time"),
-        *("threads", "nodelist", "wait", "exclude", "begin", "acctg-freq", "bb", "bbf", "bcast"),
-        *("cluster-constraint", "comment", "container", "cores-per-socket", "cpu-bind", "cpu-freq"),
-        *("cpus-per-gpu", "deadline", "delay-boot", "epilog", "export", "gpu-bind", "gpu-freq"),
-        *("gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "het-group"),
-        *("hint", "jobid", "mail-type", "mail-user", "max-exit-timeout", "mcs-label", "mem"),
-        *("mem-bind", "mem-per-cpu", "mem-per-gpu", "mincpus", "mpi", "msg-timeout", "network"),
-        *("ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket"),
-        *("ntasks-per-tres", "open-mode", "power", "prefer", "priority", "profile", "prolog"),
-        *("reservation", "signal", "slurmd-debug", "sockets-per-node", "switches", "task-epilog"),
-        *("task-prolog", "thread-spec", "threads-per-core", "time-min", "tmp", "tres-bind"),
-        *("tres-per-task", "uid", "gid", "wckey", "container-image", "container-mounts"),
-        *("container-workdir", "container-name", "container-env", "container-id"),
-    }
-)
-ALIASES = {"tasks": "ntasks", "tasks-per-node": "ntasks-per-node", "workdir": "chdir"}
+WITH_OPTIONAL_VALUE = SRUN.with_optional_value
+WITHOUT_VALUE = SRUN.without_value
+ALIASES = {**SRUN.aliases, "tasks": "ntasks"}
 NAMES = WITHOUT_VALUE | WITH_OPTIONAL_VALUE | WITH_VALUE | ALIASES.keys()
 
 
@@ -117,9 +76,9 @@ def _read_short_options(word: str, rest: list[str], result: CommandLine) -> None
     while letters:
         letter = letters[0]
         letters = letters[1:]
-        if letter not in SHORT:
+        if letter not in SRUN.letters:
             raise OptionError(f"invalid option -- '{letter}'")
-        name = SHORT[letter]
+        name = SRUN.letters[letter]
         value = ""
         if name in WITH_VALUE:
             value = letters.removeprefix("=") or _take_value(f"-- '{letter}'", rest)

@@ -18,6 +18,7 @@ from engines.local.batch.options import OptionError, parse_command_line
         ("-lK0 hostname", {"label": "", "kill-on-bad-exit": "0"}),
         ("-K hostname", {"kill-on-bad-exit": ""}),
         ("--exclusive -N1 hostname", {"exclusive": "", "nodes": "1"}),
+        ("--bcast --overlap hostname", {"bcast": "", "overlap": ""}),
         ("-- hostname", {}),
     ],
 )
