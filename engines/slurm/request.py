@@ -70,7 +70,7 @@ class ScriptRequest:
 class JobRequest:
     """What a job asks for in all. ``partitions`` are those that it may use, without any the
     default; ``account`` and ``qos`` are empty if they are Slurm's choice. A gang has ``parts``, a
-    batch script has ``script`` instead. ``nodes`` is 0 if Slurm chooses their number."""
+    batch script has ``script`` instead."""
 
     partitions: tuple[str, ...]
     account: str
@@ -81,7 +81,8 @@ class JobRequest:
 
     @property
     def totals(self) -> Mapping[str, int]:
-        """What all tasks together ask for, by the names of ``JobLimits``."""
+        """What all tasks together ask for, by the names of ``JobLimits``. Slurm chooses the nodes
+        of a gang, at least one for each part."""
         if self.script:
             allocation = self.script.allocation
             return {

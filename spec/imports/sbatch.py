@@ -131,8 +131,10 @@ def import_script(
         if arguments:
             program.refuse(1, ARGUMENTS_LOST)
         script.notes += program.notes
-        script.spec |= {"command": program.command} if program.command else {}
-        script.spec |= {"setup": program.setup} if program.setup else {}
+        if program.command:
+            script.spec["command"] = program.command
+        if program.setup:
+            script.spec["setup"] = program.setup
     script.notes += traps.late_notes(text, statements)
     script.notes = sorted(dict.fromkeys(script.notes), key=lambda note: note.line)
     return script
