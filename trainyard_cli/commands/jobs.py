@@ -101,7 +101,7 @@ def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> 
 
 
 def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
-    """Run stopped workloads again."""
+    """Run workloads again that were stopped or reached a time limit."""
     _post_verb(current_invocation(context), names, project, "resume")
 
 

@@ -203,11 +203,12 @@ def run_scancel(folder: Path, words: Sequence[str]) -> int:
     """End the script's own job, or send it a signal."""
     job = ScriptJob.read(folder)
     options = _read_options(words, {"s": "signal", "n": "name", "u": "user", "b": "", "f": ""})
-    numbers = [word.partition(".")[0] for word in words if word[:1].isdigit()]
-    if numbers and str(job.number) not in numbers:
-        return _refuse(
-            "scancel", f"Kill job error on job id {numbers[0]}: Invalid job id specified"
-        )
+    number = options.get("", "").partition(".")[0]
+    if not number and not {"name", "user", "me"} & options.keys():
+        return _refuse("scancel", "No job identification provided")
+    if number and number != str(job.number):
+        text = f"Kill job error on job id {number}: Invalid job id specified"
+        return _refuse("scancel", text)
     if name := options.get("signal"):
         return _send_signal(folder, job, name, to_script="b" in options or "batch" in options)
     Path(job.stop).touch()

@@ -212,10 +212,12 @@ class Host:
         self, connection: socket.socket, step: Message, task: Message, files: list[int]
     ) -> list[RunningTask]:
         """Start a task, unless its program is missing; its errors say why."""
-        streams = [self._open_stream(task[name], files) for name in ("stdin", "stdout", "stderr")]
+        streams: list[int] = []
         variables = step["variables"] | task["variables"]
-        folder = _find_folder(step["folder"], streams[2])
         try:
+            for name in ("stdin", "stdout", "stderr"):
+                streams.append(self._open_stream(task[name], files))
+            folder = _find_folder(step["folder"], streams[2])
             process = subprocess.Popen(
                 [_encode(word) for word in step["argv"]],
                 stdin=streams[0],
@@ -228,7 +230,9 @@ class Host:
         except OSError as error:
             code = error.errno or ABSENT
             self.exit_code = max(self.exit_code, code)
-            _complain(streams[2], f"execve(): {step['argv'][0]}: {error.strerror}")
+            # Without a stream, such as on a full disk, the problem is for the log of this rank.
+            stream = streams[2] if len(streams) > 2 else sys.stderr.fileno()
+            _complain(stream, f"execve(): {step['argv'][0]}: {error.strerror}")
             with suppress(OSError):  # srun may have ended
                 messages.send(connection, {"ended": task["number"], "code": code})
             return []

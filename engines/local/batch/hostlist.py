@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-BRACKETS = re.compile(r"^(.*?)\[([0-9,-]+)\](.*)$")
+RANGE = "[0-9]{1,9}(?:-[0-9]{1,9})?"
+BRACKETS = re.compile(rf"^(.*?)\[({RANGE}(?:,{RANGE})*)\](.*)$")
+MOST_NAMES = 64 * 1024  # of one range, as in Slurm
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")
 
 
@@ -35,7 +37,8 @@ def _expand_item(item: str) -> Iterator[str]:
     head, ranges, tail = match.groups()
     for part in ranges.split(","):
         first, _, last = part.partition("-")
-        for number in range(int(first), int(last or first) + 1):
+        numbers = range(int(first), int(last or first) + 1)
+        for number in numbers[:MOST_NAMES]:
             yield from _expand_item(f"{head}{number:0{len(first)}}{tail}")
 
 

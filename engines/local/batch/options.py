@@ -14,7 +14,7 @@ WITH_VALUE = SRUN.with_value | CONTAINER_OPTIONS
 #: A value only counts if it is in the same word, as in ``-K0`` and ``--exclusive=user``.
 WITH_OPTIONAL_VALUE = SRUN.with_optional_value
 WITHOUT_VALUE = SRUN.without_value
-ALIASES = {**SRUN.aliases, "tasks": "ntasks"}
+ALIASES = SRUN.aliases
 NAMES = WITHOUT_VALUE | WITH_OPTIONAL_VALUE | WITH_VALUE | ALIASES.keys()
 
 

@@ -69,6 +69,6 @@ def test_a_workspace_may_be_quiet(hanging: Workload) -> None:
 
 def test_the_page_says_since_when(client: Client, hanging: Workload) -> None:
     address = f"/workloads/{hanging.pk}/"
-    assert "last output" in client.get(address).content.decode()
+    assert "Quiet" in client.get(address).content.decode()
     use(hanging, cpu=0.9)
-    assert "last output" not in client.get(address).content.decode()
+    assert "Quiet" not in client.get(address).content.decode()

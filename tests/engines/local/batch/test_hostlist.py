@@ -2,7 +2,12 @@
 
 import pytest
 
-from engines.local.batch.hostlist import compress_counts, compress_hostlist, expand_hostlist
+from engines.local.batch.hostlist import (
+    MOST_NAMES,
+    compress_counts,
+    compress_hostlist,
+    expand_hostlist,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,6 +20,8 @@ from engines.local.batch.hostlist import compress_counts, compress_hostlist, exp
         ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
         ("127.0.0.[1-2]", ["127.0.0.1", "127.0.0.2"]),
         ("", []),
+        ("n[-]", ["n[-]"]),
+        ("n[1,,2]", ["n[1,,2]"]),
     ],
 )
 def test_a_list_has_these_names(text: str, names: list[str]) -> None:
@@ -39,3 +46,7 @@ def test_names_become_a_list(names: list[str], text: str) -> None:
 
 def test_equal_counts_are_written_once() -> None:
     assert compress_counts([2, 2, 1]) == "2(x2),1"
+
+
+def test_a_range_without_an_end_in_sight_is_cut() -> None:
+    assert len(expand_hostlist("n[1-999999999]")) == MOST_NAMES

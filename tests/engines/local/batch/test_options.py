@@ -12,7 +12,7 @@ from engines.local.batch.options import OptionError, parse_command_line
         ("-n 4 hostname", {"ntasks": "4"}),
         ("--ntasks=4 hostname", {"ntasks": "4"}),
         ("--ntasks 4 hostname", {"ntasks": "4"}),
-        ("--tasks=4 hostname", {"ntasks": "4"}),
+        ("--tasks=4 hostname", {"ntasks-per-node": "4"}),  # abbreviates --tasks-per-node
         ("--out=x hostname", {"output": "x"}),
         ("-lK hostname", {"label": "", "kill-on-bad-exit": ""}),
         ("-lK0 hostname", {"label": "", "kill-on-bad-exit": "0"}),
