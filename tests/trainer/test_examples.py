@@ -49,4 +49,4 @@ def test_the_flags_of_kubeflows_xgboost_image_mean_the_same() -> None:
 
 def test_an_unknown_example_says_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mxnet"]) == 2
-    assert "{tensorflow,xgboost,jax,mpi}" in capsys.readouterr().err
+    assert "{tensorflow,xgboost,jax,mpi,horovod}" in capsys.readouterr().err
