@@ -31,8 +31,8 @@ IGNORED_SIGNAL = re.compile(r"R?B:(SIG)?(INT|QUIT|2|3)(@\d+)?", re.IGNORECASE)
 #: Builtins that set variables for the programs after them.
 EXPORTING = {"export", "declare", "typeset", "readonly"}
 SUBMITS = (
-    "sbatch starts a job of its own, which the quota, the list of workloads and Stop know nothing "
-    "of. On this machine it starts nothing."
+    "sbatch starts a job of its own, which the quota, the list of workloads and Stop do not know. "
+    "On this machine it starts nothing."
 )
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
 OWN_FOLDER = "Without --chdir it starts in a folder of the workload, not where your files are."

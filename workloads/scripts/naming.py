@@ -105,7 +105,9 @@ def submit_named(
     array, and the name. If another submission takes a name that was made from the script, choose
     again. Raises ``SpecError``."""
     number = uuid4().int % LARGEST_NUMBER
-    for attempt in range(1, TRIES + 1):
+    attempt = 0
+    while True:
+        attempt += 1
         chosen = choose()
         drafts = [
             draft_of(element, f"{chosen.name}{end}") for end, element in script.elements(number)
@@ -116,7 +118,6 @@ def submit_named(
             rules = {(problem.path, problem.rule) for problem in error.problems}
             if chosen.is_typed or rules != {(("name",), TAKEN)} or attempt == TRIES:
                 raise
-    raise AssertionError("the last attempt returns or raises")
 
 
 def _submit_all(drafts: Sequence[WorkloadDraft], by: User, source: Source) -> list[Workload]:

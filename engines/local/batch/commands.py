@@ -20,17 +20,28 @@ FIELD = re.compile(r"%([.]?)(\d*)([A-Za-z%])")
 SQUEUE = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 SINFO = "%.9P %.5a %.10l %.6D %.6t %N"
 TITLES = {
-    **{"i": "JOBID", "A": "JOBID", "P": "PARTITION", "j": "NAME", "u": "USER", "t": "ST"},
-    **{"T": "STATE", "M": "TIME", "l": "TIME_LIMIT", "D": "NODES", "R": "NODELIST(REASON)"},
-    **{
-        "N": "NODELIST",
-        "C": "CPUS",
-        "a": "AVAIL",
-        "r": "REASON",
-        "L": "TIME_LEFT",
-        "S": "START_TIME",
-    },
-    **{"q": "QOS", "m": "MIN_MEMORY", "c": "CPUS", "G": "GRES", "n": "HOSTNAMES"},
+    "i": "JOBID",
+    "A": "JOBID",
+    "P": "PARTITION",
+    "j": "NAME",
+    "u": "USER",
+    "t": "ST",
+    "T": "STATE",
+    "M": "TIME",
+    "l": "TIME_LIMIT",
+    "D": "NODES",
+    "R": "NODELIST(REASON)",
+    "N": "NODELIST",
+    "C": "CPUS",
+    "a": "AVAIL",
+    "r": "REASON",
+    "L": "TIME_LEFT",
+    "S": "START_TIME",
+    "q": "QOS",
+    "m": "MIN_MEMORY",
+    "c": "CPUS",
+    "G": "GRES",
+    "n": "HOSTNAMES",
 }
 
 
@@ -128,11 +139,23 @@ def run_squeue(folder: Path, words: Sequence[str]) -> int:
         return _refuse("slurm_load_jobs", "Invalid job id specified")
     nodes = compress_hostlist(node.name for node in job.nodes)
     values = {
-        **{"i": str(job.number), "A": str(job.number), "P": job.partition, "j": job.name},
-        **{"u": job.user, "t": "R", "T": "RUNNING", "D": str(len(job.nodes)), "R": nodes},
-        **{"N": nodes, "C": str(sum(node.cpus for node in job.nodes)), "r": "None"},
-        **{"M": _run_time(folder), "l": _time_limit(job)},
-        **{"L": _time_limit(job), "q": job.options.get("qos", "normal"), "S": "N/A"},
+        "i": str(job.number),
+        "A": str(job.number),
+        "P": job.partition,
+        "j": job.name,
+        "u": job.user,
+        "t": "R",
+        "T": "RUNNING",
+        "D": str(len(job.nodes)),
+        "R": nodes,
+        "N": nodes,
+        "C": str(sum(node.cpus for node in job.nodes)),
+        "r": "None",
+        "M": _run_time(folder),
+        "l": _time_limit(job),
+        "L": _time_limit(job),
+        "q": job.options.get("qos", "normal"),
+        "S": "N/A",
     }
     _print_table(options.get("format") or SQUEUE, values, options, TITLES)
     return 0
@@ -144,10 +167,16 @@ def run_sinfo(folder: Path, words: Sequence[str]) -> int:
     options = _read_options(words, {"o": "format", "p": "partition", "n": "nodes", "h": ""})
     gpus = job.nodes[0].gpu_count
     values = {
-        **{"P": f"{job.partition}*", "R": job.partition, "a": "up", "l": "infinite"},
-        **{"D": str(len(job.nodes)), "t": "alloc", "T": "allocated"},
-        **{"N": compress_hostlist(node.name for node in job.nodes)},
-        **{"c": str(job.nodes[0].cpus), "G": f"gpu:{gpus}" if gpus else "(null)"},
+        "P": f"{job.partition}*",
+        "R": job.partition,
+        "a": "up",
+        "l": "infinite",
+        "D": str(len(job.nodes)),
+        "t": "alloc",
+        "T": "allocated",
+        "N": compress_hostlist(node.name for node in job.nodes),
+        "c": str(job.nodes[0].cpus),
+        "G": f"gpu:{gpus}" if gpus else "(null)",
     }
     titles = {"t": "STATE", "T": "STATE", "l": "TIMELIMIT", "R": "PARTITION"}
     _print_table(options.get("format") or SINFO, values, options, TITLES | titles)

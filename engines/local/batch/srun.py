@@ -32,6 +32,7 @@ from engines.local.batch.step import (
 
 VERSION = "slurm 22.05 (this machine, by Trainyard)"
 KILL_WAIT = 30.0  # Slurm's default, in seconds between SIGTERM and SIGKILL
+LONGEST_LINE = 64 * 1024  # bytes behind one label
 USAGE_CODE = 255
 PLACEHOLDER = re.compile(r"%(\d*)([%AaJjNnstux])")
 PER_TASK = re.compile(r"%\d*[tnN]")
@@ -483,7 +484,7 @@ def _write_all(file: IO[bytes], data: bytes) -> None:
 
 def _copy_labeled(reader: int, target: int | str, label: bytes) -> None:
     with open(reader, "rb") as lines, _open_target(target) as output:
-        for line in lines:
+        while line := lines.readline(LONGEST_LINE):
             output.write(label + line + (b"" if line.endswith(b"\n") else b"\n"))
             output.flush()
 

@@ -41,7 +41,9 @@ class BatchScriptIn(StrictBody):
 
     name: str = Field(default="", description="The name")
     file_name: str = Field(
-        default="", description="The name of the script's file, for a script without a job name"
+        default="",
+        max_length=255,
+        description="The name of the script's file, for a script without a job name",
     )
     project_id: str = Field(description="The ID of the project")
     cluster_id: UUID = Field(description="The ID of the cluster")
