@@ -39,7 +39,7 @@ PER_TASK = re.compile(r"%\d*[tnN]")
 FORWARDED = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT, signal.SIGALRM)
 ABORTING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Seconds in which tasks that end alike are reported in one line, and before the others are ended.
-GATHERING = 0.1
+REPORT_PAUSE = 0.1
 BUSY = "Requested nodes are busy"
 RETRYING = f"retrying ({BUSY})"
 STDERR = 2
@@ -293,7 +293,7 @@ class StepRun:
             if code:
                 node = self.step.tasks[task].node.name
                 failed.setdefault((node, _describe(code)), []).append(task)
-                deadline = deadline or time.monotonic() + GATHERING
+                deadline = deadline or time.monotonic() + REPORT_PAUSE
         for (node, reason), tasks in failed.items():
             complain(f"{node}: {_name_tasks(tasks)}: {reason}")
         if failed and _is_true(self.options.get("kill-on-bad-exit")) and not self.is_ending:

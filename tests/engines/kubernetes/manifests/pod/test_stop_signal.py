@@ -72,7 +72,8 @@ def test_a_program_hears_of_the_stop_though_a_shell_started_it(tmp_path: Path, s
     command = [shell, "-c", f"true && {sys.executable} {script} {tmp_path}; true"]
     with container(command) as process:
         wait_for((tmp_path / "up").exists)
-        assert run_hook(process, command) == 0
+        # The hook ends with the container if the program is quicker.
+        assert run_hook(process, command) in {0, -signal.SIGKILL}
         wait_for((tmp_path / "saved").exists)
 
 
