@@ -3,9 +3,13 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from spec.phases import Phase
 from tests.engines.local.batch.scripts import launch_script, run_script, wait_for_end
 from tests.engines.local.conftest import LocalRig
+
+pytestmark = pytest.mark.extended
 
 
 def test_scontrol_expands_and_compresses_lists(rig: LocalRig) -> None:
