@@ -169,7 +169,7 @@ def submit_on_page(page: Page, script: Path, name: str) -> None:
     page.get_by_label("Project", exact=True).select_option(label="physics")
     page.get_by_label("Workload name").fill(name)
     page.get_by_role("button", name="Read", exact=True).click()
-    expect(page.get_by_text("It runs as it stands")).to_be_visible()
+    expect(page.get_by_role("heading", name="It runs as it stands")).to_be_visible()
     page.get_by_role("button", name="Create training").click()
     page.wait_for_url("**/workloads/")
 
