@@ -145,7 +145,7 @@ def apply(workload: Workload, observation: Observation) -> bool:
         _apply_phase(workload, observation)
         causes.record_observed(workload, observation)
         if workload.phase != before:
-            # In this transaction: whoever sees the failure also sees its class.
+            # In the same transaction, so that nobody sees a failure without its class.
             diagnosis.record_diagnosis(workload)
     return True
 

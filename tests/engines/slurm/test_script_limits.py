@@ -44,7 +44,7 @@ def script(*lines: str) -> Launch:
     return replace(cases.as_written(f"#!/bin/bash\n{text}srun hostname\n"), site=KNOWN)
 
 
-def said(launched: Launch, site: SlurmSite = SHARED) -> list[tuple[str, str]]:
+def list_complaints(launched: Launch, site: SlurmSite = SHARED) -> list[tuple[str, str]]:
     found = [*charging.complaints(launched, site), *limits.complaints(launched, site)]
     return [(path_text(it.path), it.message) for it in found]
 
@@ -63,7 +63,7 @@ def said(launched: Launch, site: SlurmSite = SHARED) -> list[tuple[str, str]]:
     ],
 )
 def test_what_the_named_partition_starts_is_not_refused(lines: tuple[str, ...]) -> None:
-    assert said(script(*lines)) == []
+    assert list_complaints(script(*lines)) == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_the_named_partition_starts_is_not_refused(lines: tuple[str, ...]) 
     ],
 )
 def test_what_is_forbidden_is_refused_at_its_line(lines: tuple[str, ...], words: str) -> None:
-    ((place, message), *others) = said(script(*lines))
+    ((place, message), *others) = list_complaints(script(*lines))
     assert (place, others) == ("batchScript", [])
     assert message.startswith(words)
 
@@ -96,19 +96,19 @@ def test_what_is_forbidden_is_refused_at_its_line(lines: tuple[str, ...], words:
 def test_a_script_charges_the_account_of_its_project_alone() -> None:
     launched = script("-p gpu", "--account=speech")
     expected = "line 3: jobs of this project are charged to the account vision, not to speech"
-    assert said(launched)[0][1].startswith(expected)
+    assert list_complaints(launched)[0][1].startswith(expected)
     projects = SlurmSite("/shared", accounts={launched.handle.project: "speech"})
-    assert said(launched, projects) == []
+    assert list_complaints(launched, projects) == []
     unknown = replace(launched, site=Site(partitions=PARTITIONS))
-    assert said(unknown) == []
+    assert list_complaints(unknown) == []
 
 
 def test_people_may_name_any_account_that_exists() -> None:
-    assert said(script("-p gpu", "-A speech -q other"), OWN_NAMES) == []
-    ((_, message),) = said(script("-p gpu", "-A physics"), OWN_NAMES)
+    assert list_complaints(script("-p gpu", "-A speech -q other"), OWN_NAMES) == []
+    ((_, message),) = list_complaints(script("-p gpu", "-A physics"), OWN_NAMES)
     assert message == "line 3: Slurm has no account physics"
     hidden = replace(KNOWN, accounts=ACCOUNTS[1:])  # only the user's own are shown
-    assert said(replace(script("-p gpu", "-A physics"), site=hidden), OWN_NAMES) == []
+    assert list_complaints(replace(script("-p gpu", "-A physics"), site=hidden), OWN_NAMES) == []
 
 
 def gang(workers: int, gpus: int) -> Launch:

@@ -8,7 +8,7 @@ SURE = "has to be replaced by a value"
 UNSURE = "looks like a placeholder"
 
 
-def said(line: str, interpreter: str = "/bin/bash") -> list[tuple[bool, str]]:
+def find_placeholders(line: str, interpreter: str = "/bin/bash") -> list[tuple[bool, str]]:
     text = f"#!{interpreter}\n{line}\nsrun -K true\n"
     notes = [note for note in import_script(text, unchanged=True).notes if note.line == 2]
     found = [note for note in notes if SURE in note.text or UNSURE in note.text]
@@ -29,7 +29,7 @@ def said(line: str, interpreter: str = "/bin/bash") -> list[tuple[bool, str]]:
     ],
 )
 def test_a_value_or_word_that_is_a_placeholder_blocks(line: str) -> None:
-    ((blocks, _),) = said(line)
+    ((blocks, _),) = find_placeholders(line)
     assert blocks
 
 
@@ -42,7 +42,7 @@ def test_a_value_or_word_that_is_a_placeholder_blocks(line: str) -> None:
     ],
 )
 def test_what_may_be_a_placeholder_is_a_note(line: str) -> None:
-    ((blocks, _),) = said(line)
+    ((blocks, _),) = find_placeholders(line)
     assert not blocks
 
 
@@ -68,9 +68,11 @@ def test_what_may_be_a_placeholder_is_a_note(line: str) -> None:
     ],
 )
 def test_brackets_in_texts_and_patterns_are_no_placeholders(line: str) -> None:
-    assert said(line) == []
+    assert find_placeholders(line) == []
 
 
 def test_another_language_has_placeholders_in_options_alone() -> None:
-    assert said("train([DATA_DIR])", "/usr/bin/env python3") == []
-    assert said("#SBATCH -D [DATA_DIR]", "/usr/bin/env python3") == [(True, "[DATA_DIR]")]
+    assert find_placeholders("train([DATA_DIR])", "/usr/bin/env python3") == []
+    assert find_placeholders("#SBATCH -D [DATA_DIR]", "/usr/bin/env python3") == [
+        (True, "[DATA_DIR]")
+    ]

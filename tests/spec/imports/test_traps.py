@@ -5,7 +5,7 @@ import pytest
 from spec.imports.sbatch import import_script
 
 
-def said(*lines: str) -> dict[int, list[str]]:
+def notes_by_line(*lines: str) -> dict[int, list[str]]:
     text = "\n".join(["#!/bin/bash", "#SBATCH -n 2 -D /srv", *lines, ""])
     found: dict[int, list[str]] = {}
     for note in import_script(text, unchanged=True).notes:
@@ -15,19 +15,19 @@ def said(*lines: str) -> dict[int, list[str]]:
 
 
 def test_options_after_the_first_command_are_named() -> None:
-    notes = said("set -e", "#SBATCH --nodes=2", "srun -K a")
+    notes = notes_by_line("set -e", "#SBATCH --nodes=2", "srun -K a")
     assert notes == {4: ["sbatch reads no option after the first command, which is in line 3."]}
-    assert said("cat > job.sh <<EOF", "#SBATCH -n 4", "EOF") == {}
+    assert notes_by_line("cat > job.sh <<EOF", "#SBATCH -n 4", "EOF") == {}
 
 
 @pytest.mark.parametrize(
     "line", ["sbatch next.sh", "id=$(sbatch --parsable next.sh)", "if true; then sbatch a; fi"]
 )
 def test_jobs_that_a_script_submits_are_named(line: str) -> None:
-    (text,) = said("", line)[4]
+    (text,) = notes_by_line("", line)[4]
     assert "quota" in text
     assert "On this machine it starts nothing" in text
-    assert said("echo 'sbatch next.sh'", "# sbatch a") == {}
+    assert notes_by_line("echo 'sbatch next.sh'", "# sbatch a") == {}
 
 
 @pytest.mark.parametrize(
@@ -39,25 +39,25 @@ def test_jobs_that_a_script_submits_are_named(line: str) -> None:
     ],
 )
 def test_files_of_srun_are_named(step: str, file: str) -> None:
-    (text,) = said(step)[3]
+    (text,) = notes_by_line(step)[3]
     assert f"in the file {file}, and not in the logs" in text
 
 
 def test_options_of_the_program_are_none_of_srun() -> None:
-    assert said("srun -K python a.py -o out --error=b") == {}
-    assert said("srun -K -- a --output b") == {}
+    assert notes_by_line("srun -K python a.py -o out --error=b") == {}
+    assert notes_by_line("srun -K -- a --output b") == {}
 
 
 @pytest.mark.parametrize(
     "step", ["srun a", "x=$(srun a)", "time srun -n 2 a", "srun --kill a", "A=1 srun a -K"]
 )
 def test_steps_that_do_not_end_together_are_named(step: str) -> None:
-    waits = any("Without -K" in text for text in said(step).get(3, ()))
+    waits = any("Without -K" in text for text in notes_by_line(step).get(3, ()))
     assert waits is not ("--kill" in step)
 
 
 def test_a_rendezvous_is_found_in_any_assignment() -> None:
-    notes = said(
+    notes = notes_by_line(
         "export MASTER_ADDR=n1 MASTER_PORT=29500",
         'declare -x WORLD_SIZE="3"',
         "echo 'export MASTER_PORT=1'",
@@ -74,5 +74,5 @@ def test_a_rendezvous_is_found_in_any_assignment() -> None:
 
 def test_a_heterogeneous_job_is_named_at_its_line() -> None:
     for line in ("#SBATCH hetjob", "#SBATCH \t hetjob", "#SBATCH packjob"):
-        (text,) = said("# comment", line, "#SBATCH -n 4 --gres=gpu:2")[4]
+        (text,) = notes_by_line("# comment", line, "#SBATCH -n 4 --gres=gpu:2")[4]
         assert "heterogeneous job" in text

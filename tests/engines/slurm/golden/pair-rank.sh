@@ -42,7 +42,7 @@ if [ -n "$beside" ]; then
 fi
 asked=
 trap 'asked=yes' TERM # the program gets the signal too, and may take its time to end
-task=$SLURM_JOB_ID.$SLURM_STEP_ID.$RANK # marks all processes of the program, whoever their parent is
+task=$SLURM_JOB_ID.$SLURM_STEP_ID.$RANK # in the environment of every process of the program
 left() { grep -qszx "TRAINYARD_TASK=$task" /proc/[0-9]*/environ; }
 setup() { # run the setup commands in the shell that becomes the program; the first failure ends it
   trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2

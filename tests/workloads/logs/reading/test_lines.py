@@ -112,7 +112,7 @@ def test_of_a_long_bar_only_the_part_with_its_last_state_is_shown() -> None:
     states = b"".join(b"\r %d%%" % share for share in range(30))
     logs.append(stream, states)
 
-    def shown(*, unfinished: bool) -> list[bytes]:
+    def read_texts(*, unfinished: bool) -> list[bytes]:
         parts = lines.read_forward(stream, 0, unfinished=unfinished)
         return [
             part.data
@@ -120,7 +120,7 @@ def test_of_a_long_bar_only_the_part_with_its_last_state_is_shown() -> None:
             if not lines.is_overwritten(stream, part, unfinished=unfinished)
         ]
 
-    assert shown(unfinished=False) == [], "its last state is the unfinished line"
-    assert len(shown(unfinished=True)) == 1
+    assert read_texts(unfinished=False) == [], "its last state is the unfinished line"
+    assert len(read_texts(unfinished=True)) == 1
     logs.append(stream, b"\ndone\n")
-    assert b"".join(shown(unfinished=False)) == b" 29%\ndone\n"
+    assert b"".join(read_texts(unfinished=False)) == b" 29%\ndone\n"
