@@ -56,8 +56,10 @@ def _directive_effect(name: str, script: ImportedScript) -> str:
         count = script.allocation.gpus_of_task
         return f"{count} GPU{'s' * (count > 1)} for each worker" if count else ""
     match name:
-        case "job-name":
+        case "job-name" if not any(note.line == script.name_line for note in script.notes):
             return f"Name: {script.job_name}"
+        case "job-name":
+            return ""  # a note says what the name becomes
         case "time" if "timeLimitSeconds" in spec:
             return f"Time limit: {format_duration(spec['timeLimitSeconds'])}"
         case "cpus-per-task":
