@@ -43,6 +43,7 @@ RESOURCES = {
     "nodepools": ("create", "update", "delete"),  # to read a cluster is to read its pools
     "departments": ("read", "create", "update", "delete"),
     "projects": ("read", "create", "update", "delete"),
+    "policies": ("read", "create", "update", "delete"),
     "assets": ("read", "create", "update", "delete"),
     "workloads": ("read", "create", "update", "delete"),
     "webhooks": ("read", "create", "update", "delete"),
@@ -71,6 +72,7 @@ RESEARCHER = AccessRole(
         {
             "clusters.read",
             "projects.read",
+            "policies.read",
             "assets.read",
             "assets.create",
             "assets.update",

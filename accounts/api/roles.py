@@ -22,6 +22,7 @@ router = Router(tags=["Access"], by_alias=True)
 RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "departments": ("organization", ("department",)),
     "projects": ("organization", ("project",)),
+    "policies": ("organization", ("policies",)),
     "settings": ("organization", ("settings",)),
     "clusters": ("physical-resource", ("cluster",)),
     "nodepools": ("physical-resource", ("nodepools",)),

@@ -16,6 +16,7 @@ from tests.factories import ProjectFactory, UserFactory
 OF_A_RESEARCHER = {
     "clusters.read",
     "projects.read",
+    "policies.read",
     *(f"assets.{action}" for action in ("read", "create", "update", "delete")),
     *(f"workloads.{action}" for action in ("read", "create", "update", "delete")),
     *(f"webhooks.{action}" for action in ("read", "create", "update", "delete")),
