@@ -225,7 +225,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,
-            message=message,
+            message=message or workload.array_sentence,
             run=workload.run + 1,
             attempt=0,
             queued_at=timezone.now(),

@@ -43,7 +43,8 @@ def create(
     """Create one workload per plan, all in one project, in the order of the plans.
 
     ``origin`` says what a single plan was made from: ``draft_id``, ``copied_from``,
-    ``manifest_json``. Call it in a transaction. ``SpecError`` if a plan has problems,
+    ``manifest_json``; or ``array_number`` and ``array_limit`` of the elements of a job array. Call
+    it in a transaction. ``SpecError`` if a plan has problems,
     ``IntegrityError`` if a name was taken meanwhile, ``DiskFull`` if the disk is full up to its
     reserve.
     """
@@ -97,6 +98,7 @@ def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
         **verdict_columns(planned.fit),
         **origin,
     )
+    workload.message = workload.array_sentence
     workload.warnings = planned.warnings
     return workload
 
@@ -146,16 +148,16 @@ class BatchError(ValueError):
 
 
 def submit_all(
-    drafts: Sequence[WorkloadDraft], *, by: User, source: Source = Source.API
+    drafts: Sequence[WorkloadDraft], *, by: User, source: Source = Source.API, **origin: Any
 ) -> list[Workload]:
     """Create a workload of each draft, in order. If any has a problem nothing is created, and
-    ``BatchError`` carries all problems."""
+    ``BatchError`` carries all problems. ``origin`` is that of :func:`create`."""
     plans = _plan_all(drafts, by)
     try:
         _raise_batch_problems(plans)
         with transaction.atomic():
             _require_quota([planned.require_ready() for planned in plans])
-            return create(plans, by=by, source=source)
+            return create(plans, by=by, source=source, **origin)
     except (IntegrityError, BatchError) as error:
         # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
         if isinstance(error, IntegrityError):

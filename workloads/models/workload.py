@@ -126,6 +126,11 @@ class Workload(models.Model):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="copies"
     )
 
+    # The number of the job array that it is an element of, and how many of its elements may run at
+    # once; null without such a limit.
+    array_number = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    array_limit = models.PositiveIntegerField(null=True, blank=True, editable=False)
+
     phase = models.CharField(max_length=20, choices=choices.phases, default=Phase.CREATING)
     reason = models.CharField(max_length=30, choices=choices.reasons, blank=True, default="")
     message = CleanedTextField(blank=True)
@@ -210,6 +215,11 @@ class Workload(models.Model):
                 fields=["auto_delete_at"],
                 condition=Q(auto_delete_at__isnull=False, deleted_at=None),
                 name="workload_auto_deletion",
+            ),
+            models.Index(
+                fields=["array_number"],
+                condition=Q(array_number__isnull=False, deleted_at=None),
+                name="workload_array",
             ),
         ]
 
@@ -342,6 +352,13 @@ class Workload(models.Model):
                 self.__dict__.pop(name, None)
             else:
                 setattr(self, name, value)
+
+    @property
+    def array_sentence(self) -> str:
+        """The limit of its job array; empty without one."""
+        if self.array_limit is None:
+            return ""
+        return f"At most {self.array_limit} of the elements of its job array run at once."
 
     @property
     def priority(self) -> str:

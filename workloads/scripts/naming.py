@@ -73,8 +73,8 @@ def _array_notes(script: ImportedScript, name: str) -> tuple[Note, ...]:
     text = f"Each of the {len(script.array.indexes)} elements is a workload of its own, "
     notes = [Note(line, f"{text}{name}-{first} to {name}-{last}.")]
     if script.array.at_once:
-        limit = f"The limit of {script.array.at_once} elements at once is not kept: "
-        notes.append(Note(line, f"{limit}the quota of the project decides how many run."))
+        text = f"At most {script.array.at_once} of them wait for room or run at once."
+        notes.append(Note(line, text))
     return tuple(notes)
 
 
@@ -105,6 +105,9 @@ def submit_named(
     array, and the name. If another submission takes a name that was made from the script, choose
     again. Raises ``SpecError``."""
     number = uuid4().int % LARGEST_NUMBER
+    limit = {}
+    if script.array and script.array.at_once:
+        limit = {"array_number": number, "array_limit": script.array.at_once}
     attempt = 0
     while True:
         attempt += 1
@@ -113,18 +116,21 @@ def submit_named(
             draft_of(element, f"{chosen.name}{end}") for end, element in script.elements(number)
         ]
         try:
-            return _submit_all(drafts, by, source), chosen
+            return _submit_all(drafts, by, source, limit), chosen
         except SpecError as error:
             rules = {(problem.path, problem.rule) for problem in error.problems}
             if chosen.is_typed or rules != {(("name",), TAKEN)} or attempt == TRIES:
                 raise
 
 
-def _submit_all(drafts: Sequence[WorkloadDraft], by: User, source: Source) -> list[Workload]:
+def _submit_all(
+    drafts: Sequence[WorkloadDraft], by: User, source: Source, limit: dict[str, int]
+) -> list[Workload]:
+    """Submit the drafts together. ``limit`` has the columns of an array with a limit."""
     if len(drafts) == 1:
         return [services.submit(drafts[0], by=by, source=source)]
     try:
-        return submission.submit_all(drafts, by=by, source=source)
+        return submission.submit_all(drafts, by=by, source=source, **limit)
     except submission.BatchError as error:
         # The elements differ in a number, so they have the same problems.
         problems = {(it.path, it.rule): it for _, it in reversed(error.problems)}

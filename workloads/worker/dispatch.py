@@ -27,7 +27,7 @@ from workloads.engines import engine_for_person
 from workloads.history import causes, events
 from workloads.launch import launch_with_secrets
 from workloads.models import Workload, WorkloadQuerySet
-from workloads.scheduling import admission
+from workloads.scheduling import admission, arrays
 from workloads.scheduling.fit.foresight import MAX_JUDGED, store_missing_verdicts
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def queue_up(cluster: Cluster) -> None:
     allow_next(enqueue.QUEUE_UP, cluster.pk)  # what is committed later needs a message of its own
     rows = Workload.objects.filter(cluster=cluster, phase__in=RUN_REQUESTED, deleted_at=None)
     asked = rows.order_by("queued_at", "pk")
-    left = list(asked.values_list("pk", flat=True))
+    left = list(arrays.within_limits(asked).values_list("pk", flat=True))
     ahead = Workload.objects.waiting().filter(cluster=cluster).count()
     while True:
         some = left[:AT_ONCE]
@@ -113,11 +113,13 @@ def waiting_for_submission(cluster: Cluster) -> WorkloadQuerySet:
     """Return workloads that were asked to run and are not known to be on the cluster, in order of
     submission."""
     unseen = Q(handed_over_at__lt=timezone.now() - UNSEEN, observed_run__lt=F("run"))
-    return (
-        Workload.objects.filter(Q(handed_over_at=None) | unseen, cluster=cluster, deleted_at=None)
-        .filter(phase__in=RUN_REQUESTED)
-        .order_by("queued_at", "pk")
+    rows = Workload.objects.filter(
+        Q(handed_over_at=None) | unseen,
+        cluster=cluster,
+        deleted_at=None,
+        phase__in=RUN_REQUESTED,
     )
+    return arrays.within_limits(rows).order_by("queued_at", "pk")
 
 
 def _with_launch_columns(waiting: WorkloadQuerySet) -> WorkloadQuerySet:

@@ -108,7 +108,9 @@ def test_the_elements_of_an_array_are_workloads_of_their_own(
     assert [workload.name for workload in workloads] == ["sweep-2-0", "sweep-2-2", "sweep-2-4"]
     texts = [note.text for note in name.notes]
     assert "Each of the 3 elements is a workload of its own, sweep-2-0 to sweep-2-4." in texts
-    assert any("The limit of 2 elements at once is not kept" in text for text in texts)
+    assert "At most 2 of them wait for room or run at once." in texts
+    limits = {(it.array_number, it.array_limit) for it in workloads}
+    assert [limit for _, limit in limits] == [2]
     indexes = []
     for workload in workloads:
         values = {it.name: it.value for it in workload.spec.worker.environment_variables}
