@@ -7,6 +7,7 @@ from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from assets.api.calls import AssetCalls
+from assets.api.runai import adapt_asset
 from assets.api.schemas import (
     AssetChange,
     AssetIn,
@@ -49,7 +50,9 @@ def _add_list(router: Router, path: str, calls: AssetCalls, nouns: str) -> None:
     def list_assets(request: ApiRequest, listing: Query[AssetListing]) -> AssetList:
         """Assets that you can see. ``usageInfo=true`` adds what uses each, ``statusInfo=true``
         whether it can be used in its cluster, ``complyToProject`` whether in a project."""
-        return calls.list_assets(listing, request.user)
+        answer = calls.list_assets(listing, request.user)
+        answer.entries = [adapt_asset(request, asset) for asset in answer.entries]
+        return answer
 
 
 def _add_read(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
@@ -60,7 +63,7 @@ def _add_read(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
     def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
         """One asset. ``usageInfo=true`` adds what uses it, ``statusInfo=true`` whether it can be
         used in its cluster, ``complyToProject`` whether in a project."""
-        return calls.read(asset_id, request.user, asked)
+        return adapt_asset(request, calls.read(asset_id, request.user, asked))
 
 
 def _add_create(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
@@ -73,7 +76,7 @@ def _add_create(router: Router, path: str, calls: AssetCalls, noun: str) -> None
     )
     def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
         """Create an asset. 400 lists every invalid field."""
-        return Status(201, calls.create(body, request.user))
+        return Status(201, adapt_asset(request, calls.create(body, request.user)))
 
 
 def _add_changes(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
@@ -90,7 +93,7 @@ def _add_changes(router: Router, path: str, calls: AssetCalls, noun: str) -> Non
     def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:
         """Change an asset. Missing fields of ``meta`` do not change; ``spec`` is replaced as a
         whole. Existing workloads keep their values."""
-        return calls.update(asset_id, body, request.user)
+        return adapt_asset(request, calls.update(asset_id, body, request.user))
 
     @router.delete(
         asset_path, response={204: None}, operation_id=f"delete{name}", summary=f"Delete {noun}"

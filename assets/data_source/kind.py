@@ -132,6 +132,8 @@ def _issue(
             return f"its credential {named.name} is gone, or no longer valid"
         if issue := credential.issue_in(cluster):
             return f"its credential {credential.name} cannot be used: {issue}"
+    if cluster.outage:
+        return f"the cluster {cluster} is disconnected"
     missing = _missing_claim(source, spec, cluster)
     if missing:
         return f"the project's namespace has no claim {missing}"

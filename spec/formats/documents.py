@@ -229,8 +229,21 @@ def to_wire(document: Document) -> Document:
     """The inverse of :func:`from_wire`, without the master. A complete document gives a complete
     ``spec``."""
     whole = {key: value for key, value in document.items() if key not in HEAD_KEYS}
-    return {**whole, **connections_to_tools(as_mapping(document.get("worker")))}
+    return {**whole, **_pod_to_wire(as_mapping(document.get("worker")))}
 
 
 def master_to_wire(document: Document) -> Document | None:
-    return connections_to_tools(as_mapping(document["master"])) if document.get("master") else None
+    return _pod_to_wire(as_mapping(document["master"])) if document.get("master") else None
+
+
+def _pod_to_wire(pod: Document) -> Document:
+    """Return a pod's part. An ``emptyDirVolume`` has no empty ``medium`` or ``name``, as in Run:ai,
+    whose client refuses them."""
+    storage = as_mapping(pod.get("storage"))
+    if storage.get("emptyDirVolume"):
+        volumes = [
+            {key: value for key, value in volume.items() if value or key not in {"medium", "name"}}
+            for volume in storage["emptyDirVolume"]
+        ]
+        pod = {**pod, "storage": {**storage, "emptyDirVolume": volumes}}
+    return connections_to_tools(pod)

@@ -3,8 +3,9 @@
 import pytest
 
 from assets.models import Environment
+from clusters.models import Cluster, State
 from projects.models import Project
-from tests.factories import ComputeResourceFactory, EnvironmentFactory
+from tests.factories import ComputeResourceFactory, DataSourceFactory, EnvironmentFactory
 from tests.workloads.wizard.browser import Inputs, Wizard, item
 from workloads.models import Workload
 
@@ -149,3 +150,16 @@ def test_an_architecture_that_a_framework_lacks_says_why(
     page = wizard.open(wizard.at(1)).page
     assert why in page
     assert ("has no master" in page or "Job needs a" in page) is bool(why)
+
+
+@pytest.mark.usefixtures("on_kubernetes")
+def test_a_data_source_of_a_disconnected_cluster_cannot_be_selected(
+    wizard: Wizard, project: Project
+) -> None:
+    source = DataSourceFactory(home=project, name="images")
+    page = wizard.ready().open(wizard.at(2)).press("add:worker-dataSources").page
+    assert f'<option value="{source.pk}"' in page
+    Cluster.objects.update(state=State.DISCONNECTED, state_message="No answer.")
+    page = wizard.open(wizard.at(2)).page
+    assert f'<option value="{source.pk}"' not in page
+    assert f"images: the cluster {project.cluster} is disconnected" in page

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
+from assets.api.runai import is_runai_client
 from spec.formats import documents
 from spec.formats.merge import without_empty
 from spec.values.patterns import pattern_with_message
@@ -95,7 +96,7 @@ def read(
     ``expand`` adds its spec, pods, latest events and command line."""
     workload = find_with_deleted(request, workload_id, deleted=query.deleted)
     answer = ExpandedOut.with_parts(workload, set(query.expand.split(",")))
-    return runai.workload_response(answer, workload) if runai.is_runai_client(request) else answer
+    return runai.workload_response(answer, workload) if is_runai_client(request) else answer
 
 
 def _request_fields(document: documents.Document) -> dict[str, Any]:

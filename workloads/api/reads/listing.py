@@ -10,6 +10,7 @@ from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
+from assets.api.runai import is_runai_client
 from core.rest import correlation, filters
 from core.rest.api import Count, NextOffset, Pages, Parameters, StrictBody, Wire, not_found
 from core.rest.filters import (
@@ -108,7 +109,7 @@ def list_workloads(
     rows = listing.rows(request.user).for_list().select_related("project__department")
     page, following = listing.cut(with_cause(sort_queryset(rows, listing, FIELDS)))
     answer = WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
-    return runai.list_response(answer, page) if runai.is_runai_client(request) else answer
+    return runai.list_response(answer, page) if is_runai_client(request) else answer
 
 
 @router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")

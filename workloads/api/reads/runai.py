@@ -6,7 +6,7 @@ and accept only two reasons of a phase. The client identifies itself, so only it
 
 from typing import Any
 
-from django.http import HttpRequest, JsonResponse
+from django.http import JsonResponse
 from ninja.responses import NinjaJSONEncoder
 
 from core.rest.api import Wire
@@ -15,13 +15,7 @@ from spec.parts.scheduling import Preemptibility
 from spec.phases import Reason
 from workloads.models import Workload
 
-AGENT = "runai-api-client"  # the beginning of its User-Agent
 DONE_IN_PARTS = ("totalPendingTimeSeconds", "totalRunningTimeSeconds")
-
-
-def is_runai_client(request: HttpRequest) -> bool:
-    """Whether the request comes from NVIDIA's Python client."""
-    return request.headers.get("User-Agent", "").startswith(AGENT)
 
 
 def workload_response(answer: Wire, workload: Workload) -> JsonResponse:
