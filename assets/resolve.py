@@ -1,6 +1,6 @@
 """Resolve asset ids in a project to parts of a spec, by value."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -9,9 +9,13 @@ from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
+from assets.data_source.kind import DATA_SOURCE
 from assets.kinds import KINDS, listed_kinds, pod_kinds
+from policies.evaluation import default_layers, imposed_assets
+from policies.rules import Rule
 from projects.models import Project
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
+from spec.formats.connections import tools_to_connections
 from spec.formats.merge import USER, MergedLayers
 from spec.problems.errors import Path, Problem
 from spec.workload import IMAGE_REQUIRED
@@ -28,9 +32,15 @@ class ResolvedReplica:
     list_links: list[tuple[str, UUID]] = field(default_factory=list)
 
 
-def merge_workload_values(draft: WorkloadDraft, project: Project | None) -> MergedLayers:
-    """Merge the workload-wide values: the user's over the project's."""
+def merge_workload_values(
+    draft: WorkloadDraft, project: Project | None, rules: Sequence[Rule] = ()
+) -> MergedLayers:
+    """Merge the workload-wide values: the user's over the project's, and these over the defaults of
+    policies."""
     merged = MergedLayers()
+    for source, defaults in default_layers(rules, ""):
+        fitting = {key: value for key, value in defaults.items() if draft.traits.may_have(key)}
+        merged.add_layer(fitting, source)
     project_values = _default_values(project) if project else {}
     merged.add_layer(project_values, f"project {project}")
     merged.add_layer(draft.filled_values, USER)
@@ -43,14 +53,24 @@ def _default_values(project: Project) -> Values:
 
 
 def resolve_replica(
-    draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, path: Path
+    draft: ReplicaDraft,
+    *,
+    project: Project | None,
+    user: User,
+    framework: str,
+    path: Path,
+    rules: Sequence[Rule] = (),
 ) -> ResolvedReplica:
-    """Merge the assets in the order of their kinds, then the user's own values; the later wins.
+    """Merge the defaults of policies, the assets in the order of their kinds, and the user's own
+    values; the later wins. What a policy imposes comes last, so that nothing replaces it.
 
     ``path`` is that of the replica in the draft (``("worker",)``), for problems. Without a project
     every asset that the user may see counts as usable.
     """
     resolved = ResolvedReplica()
+    role = str(path[0])
+    for source, defaults in default_layers(rules, role):
+        resolved.merged.add_layer(tools_to_connections(defaults), source)
     for kind, pk in _chosen_assets(draft):
         asset = _find_usable(kind, pk, project, user)
         if asset is None:
@@ -63,6 +83,8 @@ def resolve_replica(
     for kind in listed_kinds():
         _add_listed(resolved, kind, draft, project, user, path)
     resolved.merged.add_layer(draft.pod_values, USER)
+    for asset_id, source in imposed_assets(rules, role):
+        _add_imposed(resolved, asset_id, source, project, path)
     resolved.problems += _conflicts(resolved, draft, framework, path)
     resolved.problems += _missing_parts(resolved, draft, path)
     return resolved
@@ -99,6 +121,23 @@ def _add_listed(
         names = ", ".join(dict.fromkeys(asset.name for asset, _ in chosen))
         resolved.merged.add_layer(kind.list_layer(chosen), f"{kind.noun} {names}")
         resolved.list_links += [(kind.slug, asset.pk) for asset, _ in chosen]
+
+
+def _add_imposed(
+    resolved: ResolvedReplica, asset_id: str, source: str, project: Project | None, path: Path
+) -> None:
+    """Add a data source that a policy imposes, whoever may see it."""
+    usable = DATA_SOURCE.rows.usable_in(project) if project else DATA_SOURCE.rows.all()
+    asset = usable.filter(pk=asset_id).first()
+    if asset is None:
+        message = f"{source} imposes a data source that this project does not have; tell its author"
+        resolved.problems.append(Problem((*path, DATA_SOURCE.list_key), message, source=source))
+    elif fault := DATA_SOURCE.fault_of(asset):
+        resolved.problems.append(_fault_problem((*path, DATA_SOURCE.list_key), asset, fault))
+    else:
+        item = {"id": str(asset.pk)}
+        resolved.merged.add_layer(DATA_SOURCE.list_layer([(asset, item)]), source)
+        resolved.list_links.append((DATA_SOURCE.slug, asset.pk))
 
 
 def _parse_id(text: Any) -> UUID | None:

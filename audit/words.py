@@ -42,6 +42,7 @@ KINDS = (
     "general settings",
     "group",
     "node pool",
+    "policy",
     "project",
     "rank",
     "sign-in by code",

@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "accounts",
     "clusters",
     "projects",
+    "policies",
     "assets",
     "workloads",
     "notifications",

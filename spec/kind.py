@@ -104,10 +104,14 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
 }
 
 
+def workload_kind(name: str) -> WorkloadKind:
+    """The kind that a draft names. An unknown text counts as the default kind."""
+    return WorkloadKind(name) if name in set(WorkloadKind) else WorkloadKind.DISTRIBUTED
+
+
 def kind_traits(name: str) -> KindTraits:
-    """The properties of a draft's kind. An unknown text counts as the default kind."""
-    kind = WorkloadKind(name) if name in set(WorkloadKind) else WorkloadKind.DISTRIBUTED
-    return kind.traits
+    """The properties of the kind that a draft names."""
+    return workload_kind(name).traits
 
 
 def kinds_of_wizard(noun: str) -> list[WorkloadKind]:

@@ -22,12 +22,16 @@ from clusters import health
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
 from engines.base import Handle
+from policies.evaluation import field_rulings, fill_in, find_violations
+from policies.models import find_rules
+from policies.rules import Rule
 from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.formats.merge import USER, MergedLayers, path_in_layer
 from spec.framework import Framework
+from spec.kind import workload_kind
 from spec.problems.errors import TAKEN, Problem, SpecError
 from spec.problems.rulings import FieldRuling
 from spec.values.names import check_name
@@ -78,6 +82,9 @@ class Plan:
     warnings: list[Problem] = field(default_factory=list)
     #: Rulings of the template by the dotted path of a field.
     rulings: dict[str, FieldRuling] = field(default_factory=dict)
+    #: The rules of the policies that apply to the project, and what they say about each field.
+    policy_rules: tuple[Rule, ...] = ()
+    policy_rulings: dict[str, FieldRuling] = field(default_factory=dict)
     #: Chosen assets by role (``worker``, ``master``) and kind of asset.
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
     #: Chosen assets of kinds of which a pod may have several.
@@ -139,8 +146,12 @@ def plan(
     result.add_problems(_cluster_problems(draft, project, cluster))
 
     result.template = _find_template(draft, project, by)
+    if result.project and not draft.is_template:
+        result.policy_rules = find_rules(result.project, workload_kind(draft.kind))
+        result.policy_rulings = field_rulings(result.policy_rules)
     result.add_problems(_resolve_assets(result, project))
     result.add_problems(_load_spec(result, project))
+    result.add_problems(_policy_problems(result))
     result.add_problems(_apply_rulings(result))
     if not draft.is_template:
         workers = result.spec.num_workers if result.spec else 1
@@ -219,7 +230,7 @@ def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
     note where each came from. Return the problems with the chosen assets."""
     draft = plan.draft
     problems: list[Problem] = []
-    workload_wide = resolve.merge_workload_values(draft, project)
+    workload_wide = resolve.merge_workload_values(draft, project, plan.policy_rules)
     layers = {"": workload_wide}
     plan.document = {"kind": draft.kind}
     if draft.is_gang:
@@ -228,7 +239,12 @@ def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
     plan.document |= workload_wide.document
     for role, replica in _replicas(draft):
         resolved = resolve.resolve_replica(
-            replica, project=project, user=plan.by, framework=draft.framework_of_gang, path=(role,)
+            replica,
+            project=project,
+            user=plan.by,
+            framework=draft.framework_of_gang,
+            path=(role,),
+            rules=plan.policy_rules,
         )
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
@@ -236,6 +252,8 @@ def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
         problems += resolved.problems
     plan.origins = _value_origins(layers, plan.template)
+    plan.document, origins = fill_in(plan.policy_rules, plan.document)
+    plan.origins |= origins
     return problems
 
 
@@ -265,6 +283,22 @@ def _apply_rulings(plan: Plan) -> list[Problem]:
         return []
     plan.rulings = rulings.rulings_of(template)
     return list(rulings.find_violations(template, plan.draft, plan.document, others=plan.problems))
+
+
+def _policy_problems(plan: Plan) -> Iterator[Problem]:
+    """Yield where the draft breaks the policies of its project."""
+    spec = plan.spec
+    loaded = documents.dump_spec(spec) if spec else dict(plan.document)
+    if spec and spec.master_replica:
+        loaded["master"] = documents.dump_spec(spec.master_replica)
+    sources = {rule.source.label for rule in plan.policy_rules}
+    yield from find_violations(
+        plan.policy_rules,
+        plan.document,
+        loaded,
+        reported=[problem.field for problem in plan.problems],
+        imposed=[path for path, origin in plan.origins.items() if origin in sources],
+    )
 
 
 def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:

@@ -1,16 +1,19 @@
 """What a template decides about fields, and whether a draft complies."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from assets.template.model import Template
+from policies.evaluation import EMPTY_VALUES, Judge, value_at
+from policies.fields import MASTER, WORKER
+from policies.rules import Enforcement, Rule, RuleSource
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.problems.errors import Problem
 from spec.problems.rulings import FieldRuling
 
 Rulings = dict[str, FieldRuling]
 DRAFT_FIELDS = ("kind", "framework", "architecture")  # values that a draft has as fields of its own
-EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
 
 def rulings_of(template: Template) -> Rulings:
@@ -41,31 +44,39 @@ def find_violations(
     ``document`` is the draft merged with its assets. A field that has one of the ``others`` is not
     reported as missing, too.
     """
+    judge = Judge(
+        _rules_of(template),
+        read_given=partial(value_of, draft),
+        read_loaded=partial(value_at, document),
+        reported=[problem.field for problem in others],
+    )
+    for problem in judge.find_violations():
+        if problem.path[0] != MASTER or draft.master is not None:
+            yield problem
+
+
+def _rules_of(template: Template) -> Iterator[Rule]:
+    """Yield the rules of a template as a policy has them: a locked field keeps the value that it
+    has in the template."""
     base = template.draft
-    reported_fields = {problem.field for problem in others}
     for field, ruling in rulings_of(template).items():
-        if field.startswith("master.") and draft.master is None:
-            continue
-        path = tuple(field.split("."))
-        value = value_of(draft, field)
-        source = ruling.source
-        if ruling.locked and value != value_of(base, field):
-            message = f"is locked by {source}{ruling.reason}; leave the template's value"
-            yield Problem(path, message, "locked", source)
-        missing = value in EMPTY_VALUES and _value_at(document, field) in EMPTY_VALUES
-        if ruling.required and missing and field not in reported_fields:
-            yield Problem(path, f"is required by {source}{ruling.reason}", "required", source)
+        source = RuleSource(ruling.source)
+        if ruling.locked:
+            yield Rule(field, Enforcement.DEFAULT, value_of(base, field), source=source)
+            yield Rule(field, Enforcement.CAN_EDIT, False, why=ruling.why, source=source)
+        if ruling.required:
+            yield Rule(field, Enforcement.REQUIRED, True, why=ruling.why, source=source)
 
 
 def value_of(draft: WorkloadDraft, field: str) -> Any:
     """Return the draft's own value of a field, or the id of the chosen asset."""
     head, _, key = field.partition(".")
-    if head in {"worker", "master"} and key:
+    if head in {WORKER, MASTER} and key:
         replica = _replica(draft, head)
         return (
-            replica.assets[key] if key in replica.assets else _value_at(replica.filled_values, key)
+            replica.assets[key] if key in replica.assets else value_at(replica.filled_values, key)
         )
-    return getattr(draft, head) if field in DRAFT_FIELDS else _value_at(draft.filled_values, field)
+    return getattr(draft, head) if field in DRAFT_FIELDS else value_at(draft.filled_values, field)
 
 
 def apply_template_value(draft: WorkloadDraft, template: Template, field: str) -> None:
@@ -74,29 +85,22 @@ def apply_template_value(draft: WorkloadDraft, template: Template, field: str) -
     head, _, key = field.partition(".")
     if field in DRAFT_FIELDS:
         setattr(draft, field, getattr(base, field))
-    elif head == "master" and draft.master is None:
+    elif head == MASTER and draft.master is None:
         return
-    elif head in {"worker", "master"} and key:
+    elif head in {WORKER, MASTER} and key:
         replica = _replica(draft, head)
         base_replica = _replica(base, head)
         other_assets = {kind: pk for kind, pk in replica.assets.items() if kind != key}
         replica.assets = other_assets | {
             kind: pk for kind, pk in base_replica.assets.items() if kind == key
         }
-        _set_value(replica.values, key, _value_at(base_replica.values, key))
+        _set_value(replica.values, key, value_at(base_replica.values, key))
     else:
-        _set_value(draft.values, field, _value_at(base.values, field))
+        _set_value(draft.values, field, value_at(base.values, field))
 
 
 def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft:
-    return draft.master if role == "master" and draft.master else draft.worker
-
-
-def _value_at(values: Values, path: str) -> Any:
-    value: Any = values
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return draft.master if role == MASTER and draft.master else draft.worker
 
 
 def _set_value(values: Values, path: str, value: Any) -> None:

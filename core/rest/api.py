@@ -36,7 +36,7 @@ TAKEN = "unique"
 #: Django's error code → Run:ai's word for the rule that a value breaks.
 INVALID = "invalid"  # if no other word fits
 RULES = (
-    *("required", "min", "max", "options", "step", "unique", "locked"),
+    *("required", "min", "max", "options", "step", "unique", "canEdit", "canAdd", "locked"),
     *("type", "format", "unknown", INVALID),
 )
 BROKEN_RULES = {

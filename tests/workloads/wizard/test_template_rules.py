@@ -83,7 +83,7 @@ def test_a_changed_locked_value_is_a_problem_with_a_reset(
     use(wizard, template).save(2, **{"worker-command": "python mine.py"})
     (problem,) = wizard.plan().problems
     whose = (problem.field, problem.rule, problem.source)
-    assert whose == ("worker.command", "locked", "template base")
+    assert whose == ("worker.command", "canEdit", "template base")
     assert problem.message == (
         "is locked by template base: Tested by us; leave the template's value"
     )

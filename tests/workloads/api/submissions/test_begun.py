@@ -69,7 +69,7 @@ def test_the_rules_of_the_template_hold_for_programs_too(
     call: Caller, seed_body: Body, template: Template
 ) -> None:
     given = body(seed_body, template.pk, command="python mine.py", workingDir=None)
-    wanted = {"spec.command": "locked", "spec.workingDir": "required"}
+    wanted = {"spec.command": "canEdit", "spec.workingDir": "required"}
     status, refused = call("POST", CREATE, given)
     assert status == 400
     assert issues(refused) == wanted

@@ -1,0 +1,2 @@
+"""Policies: what administrators decide about the fields of workloads, and whether a workload
+complies."""

@@ -1,0 +1,88 @@
+"""What people can do with policies."""
+
+from typing import Any
+
+from django.db import transaction
+
+from accounts import access
+from accounts.models import User
+from audit import services as audit
+from policies.conflicts import find_conflicts
+from policies.models import Policy, PolicyVersion, dump_rules
+from policies.rules import Rule, settle
+from policies.tree import read_tree
+from projects.scopes import OwningScope
+from spec.kind import WorkloadKind
+from spec.problems.errors import Problem, SpecError
+
+LONGEST_NAME = 63
+
+
+def check_policy(
+    tree: Any, *, scope: OwningScope, kind: WorkloadKind, name: str
+) -> tuple[Rule, ...]:
+    """Return the rules of a tree, as the policy of a scope would have them. ``SpecError`` has every
+    problem, with its path in the tree."""
+    policy = Policy(name=name, kind=kind)
+    policy.set_scope(scope)
+    rules = tuple(rule.of(policy.source) for rule in read_tree(tree, kind))
+    problems = [*_name_problems(name), *find_conflicts(find_wider_rules(scope, kind), rules, kind)]
+    if problems:
+        raise SpecError(problems)
+    return rules
+
+
+def save_policy(
+    *, by: User, scope: OwningScope, kind: WorkloadKind, name: str, tree: Any
+) -> Policy:
+    """Create the policy of a scope, or replace its rules, as a new version. Existing workloads stay
+    as they are. ``SpecError`` has every problem; ``PermissionDenied`` names the permission."""
+    name = name.strip()
+    with transaction.atomic():
+        rows = Policy.objects.select_for_update().of_scope(scope)
+        policy = rows.filter(kind=kind).first()
+        access.require(by, "policies.update" if policy else "policies.create", *scope.scope_keys)
+        rules = check_policy(tree, scope=scope, kind=kind, name=name)
+        before = _audit_facts(policy) if policy else None
+        if policy is None:
+            policy = Policy(kind=kind, created_by=by)
+            policy.set_scope(scope)
+        else:
+            policy.version += 1
+        policy.name = name
+        policy.rules_json = dump_rules(rules)
+        policy.updated_by = by
+        policy.save()
+        PolicyVersion.objects.create(
+            policy=policy, number=policy.version, rules_json=policy.rules_json, by=by
+        )
+        after = _audit_facts(policy)
+        audit.record(by, "update" if before else "create", policy, before=before, after=after)
+    return policy
+
+
+def delete_policy(policy: Policy, *, by: User) -> None:
+    """Delete a policy with its versions. Existing workloads stay as they are."""
+    access.require(by, "policies.delete", *policy.owning_scope.scope_keys)
+    with transaction.atomic():
+        audit.record(by, "delete", policy, before=_audit_facts(policy))
+        policy.delete()
+
+
+def find_wider_rules(scope: OwningScope, kind: WorkloadKind) -> tuple[Rule, ...]:
+    """Return the rules that hold in a scope by the policies of wider ones."""
+    branch = Policy.objects.of_branch(scope).filter(kind=kind)
+    wider = [policy for policy in branch.widest_first() if policy.owning_scope.key != scope.key]
+    return settle(rule for policy in wider for rule in policy.rules)
+
+
+def _name_problems(name: str) -> list[Problem]:
+    if not name:
+        return [Problem(("name",), "is required")]
+    if len(name) > LONGEST_NAME:
+        return [Problem(("name",), f"must be at most {LONGEST_NAME} characters long")]
+    return []
+
+
+def _audit_facts(policy: Policy) -> dict[str, Any]:
+    return audit.facts(policy, "rules_json")
