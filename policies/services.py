@@ -85,4 +85,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _audit_facts(policy: Policy) -> dict[str, Any]:
-    return audit.facts(policy, "rules_json")
+    """Return the columns and each rule by its field, so that the log shows which rules changed, and
+    hides the value of a variable by its name."""
+    rules = {f"{rule.field} {rule.enforcement}": rule.value for rule in policy.rules}
+    return {**audit.facts(policy), "rules": rules}

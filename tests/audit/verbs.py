@@ -13,9 +13,12 @@ from clusters import connection_tests
 from clusters import services as clusters
 from clusters.kinds.kubernetes.kind import KUBERNETES
 from clusters.nodes import pools
+from policies import services as policies
+from policies.models import Policy
 from projects import departments
 from projects import services as projects
 from projects.scopes import OwningScope
+from spec.kind import WorkloadKind
 from tests.audit.hooks import HOOKS
 from tests.audit.objects import (
     DEPARTMENT,
@@ -46,6 +49,18 @@ def _remove_member(s: AuditedObjects) -> None:
 def _update_project(s: AuditedObjects) -> object:
     values = PROJECT | {"name": "other", "members": [s.admin]}
     return projects.update_project(s.project, by=s.admin, **values)
+
+
+def _save_policy(s: AuditedObjects) -> Policy:
+    variable = {"name": "API_TOKEN", "value": SECRET}
+    tree = {"defaults": {"environmentVariables": {"instances": [variable]}}}
+    return policies.save_policy(
+        by=s.admin,
+        scope=OwningScope(s.project),
+        kind=WorkloadKind.TRAINING,
+        name="limits",
+        tree=tree,
+    )
 
 
 def _department(s: AuditedObjects) -> object:
@@ -154,6 +169,11 @@ VERBS: Verbs = (
         "clusters.nodes.pools.delete_pool": (
             "delete node pool",
             lambda s: pools.delete_pool(_pool(s), by=s.admin),
+        ),
+        "policies.services.save_policy": ("create policy", _save_policy),
+        "policies.services.delete_policy": (
+            "delete policy",
+            lambda s: policies.delete_policy(_save_policy(s), by=s.admin),
         ),
         "assets.services.create": ("create environment", _environment),
         "assets.services.update": ("update environment", _update_environment),
