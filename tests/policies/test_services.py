@@ -20,7 +20,7 @@ def test_a_second_save_makes_a_version() -> None:
     second = make_policy(project, rule("numWorkers", max=4), name="fewer")
     assert second.pk == first.pk
     assert [it.number for it in second.versions.all()] == [2, 1]
-    assert second.versions.last().tree == rule("numWorkers", max=8)
+    assert second.versions.get(number=1).tree == rule("numWorkers", max=8)
     assert AuditEntry.objects.filter(target_kind="policy").count() == 2
 
 

@@ -84,9 +84,7 @@ def test_a_changed_locked_value_is_a_problem_with_a_reset(
     (problem,) = wizard.plan().problems
     whose = (problem.field, problem.rule, problem.source)
     assert whose == ("worker.command", "canEdit", "template base")
-    assert problem.message == (
-        "is locked by template base: Tested by us; leave the template's value"
-    )
+    assert problem.message == "is locked by template base: Tested by us; leave python train.py"
     wizard.open(wizard.at(2)).press("continue")
     assert "Command is locked by template base" in wizard.page
     assert "Back to the template" in wizard.page
