@@ -20,7 +20,7 @@ from policies.tree import DATA_SOURCES, measure
 from spec.formats.connections import PORTS, URLS, connections_to_tools
 from spec.formats.documents import Document
 from spec.problems.errors import Path, Problem
-from spec.problems.rulings import FieldRuling, Option
+from spec.problems.rulings import AllowedValue, FieldRuling
 from spec.values.quantities import to_bytes
 
 EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
@@ -171,11 +171,11 @@ def _combine(name: str, rules: list[Rule]) -> FieldRuling:
     )
 
 
-def _common_options(lists: list[list[Document]]) -> tuple[Option, ...]:
+def _common_options(lists: list[list[Document]]) -> tuple[AllowedValue, ...]:
     first, *others = lists or [[]]
     allowed = [{_key(option["value"]) for option in options} for options in others]
     return tuple(
-        Option(option["value"], str(option.get("displayed") or option["value"]))
+        AllowedValue(option["value"], str(option.get("displayed") or option["value"]))
         for option in first
         if all(_key(option["value"]) in values for values in allowed)
     )

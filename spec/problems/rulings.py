@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Option:
+class AllowedValue:
     """A value that a field may have, and what people read for it."""
 
     value: Any
@@ -31,7 +31,7 @@ class FieldRuling:
     min: Any = None
     max: Any = None
     step: Any = None
-    options: tuple[Option, ...] = ()
+    options: tuple[AllowedValue, ...] = ()
     starts_with: str = ""
     may_add: bool = True
     locked_items: frozenset[str] = frozenset()
