@@ -42,7 +42,7 @@ DATA_SOURCES = "dataSources"
 def read_tree(tree: Any, kind: WorkloadKind) -> tuple[Rule, ...]:
     """Return the rules of a tree, the defaults first. ``SpecError`` has every problem, with its
     path in the tree."""
-    reader = _Reader(kind)
+    reader = _TreeReader(kind)
     reader.read(tree)
     if reader.problems:
         raise SpecError(reader.problems)
@@ -118,7 +118,7 @@ class _Place:
         return _Place(self.role, (*self.path, step))
 
 
-class _Reader:
+class _TreeReader:
     """Reads the sections of a tree one after the other, and collects rules and problems."""
 
     def __init__(self, kind: WorkloadKind) -> None:

@@ -52,7 +52,7 @@ LONGEST_TITLE = 200  # characters of a message that no rule knows
 
 
 @dataclass(frozen=True)
-class Rule:
+class Explanation:
     """How to explain one phrase of a scheduler.
 
     ``{0}`` in the texts is what the pattern's group matched. ``near`` ranks how close such a node
@@ -72,8 +72,8 @@ class Rule:
 CAPACITY = CauseKind.CAPACITY
 NODES = CauseKind.NODES
 STORAGE = CauseKind.STORAGE
-RULES = (
-    Rule(
+EXPLANATIONS = (
+    Explanation(
         r"^NonPreemptibleOverQuota\b",
         CauseKind.QUOTA,
         "over the project's quota",
@@ -81,7 +81,7 @@ RULES = (
         "Make it preemptible, ask for less, or wait until workloads of the project end.",
         is_of_pod=True,
     ),
-    Rule(
+    Explanation(
         r"^OverLimit\b",
         CauseKind.QUOTA,
         "over the project's limit",
@@ -89,7 +89,7 @@ RULES = (
         "Ask for less, wait until workloads of the project end, or have the limit raised.",
         is_of_pod=True,
     ),
-    Rule(
+    Explanation(
         r"^QueueDoesNotExist\b",
         CauseKind.QUEUE,
         "no queue",
@@ -98,7 +98,7 @@ RULES = (
         "there.",
         is_of_pod=True,
     ),
-    Rule(
+    Explanation(
         r"Unable to schedule pod(?:group)?$",
         CauseKind.QUEUE,
         "KAI gives no reason",
@@ -106,7 +106,7 @@ RULES = (
         f"A queue that has queues below it takes no workloads. If this persists, {CLUSTER}.",
         is_of_pod=True,
     ),
-    Rule(
+    Explanation(
         r"minCount \(\d+\) cannot be satisfied|Not enough resources for the workload",
         CauseKind.GANG,
         "no room for all ranks",
@@ -114,24 +114,24 @@ RULES = (
         FEWER_PODS,
         is_of_pod=True,
     ),
-    Rule(r"Insufficient \S*gpu\S*|enough resources: GPU", *shortages.GPUS),
-    Rule(r"Insufficient cpu|enough resources: CPU", *shortages.CPU),
-    Rule(r"Insufficient memory|enough resources: memory", *shortages.MEMORY),
-    Rule(
+    Explanation(r"Insufficient \S*gpu\S*|enough resources: GPU", *shortages.GPUS),
+    Explanation(r"Insufficient cpu|enough resources: CPU", *shortages.CPU),
+    Explanation(r"Insufficient memory|enough resources: memory", *shortages.MEMORY),
+    Explanation(
         r"(?:Insufficient|enough resources:|enough of mig profile:) (\S+)",
         CAPACITY,
         "too little free {0}",
         "Not enough free {0}",
         f"Ask for less {{0}}, {POOL}, or {WAIT}.",
     ),
-    Rule(
+    Explanation(
         r"Too many pods",
         CAPACITY,
         "at their limit of pods",
         "The nodes run as many pods as allowed",
         f"{WAIT.capitalize()}, or {POOL}.",
     ),
-    Rule(
+    Explanation(
         r"unbound immediate PersistentVolumeClaims?",
         STORAGE,
         "a volume does not exist yet",
@@ -140,7 +140,7 @@ RULES = (
         "With the storage class None, a volume of that size has to exist.",
         is_of_pod=True,
     ),
-    Rule(
+    Explanation(
         r'persistentvolumeclaim "([^"]+)" not found',
         STORAGE,
         "the claim {0} is missing",
@@ -149,17 +149,17 @@ RULES = (
         is_of_pod=True,
         reason=Reason.REFUSED,
     ),
-    Rule(
+    Explanation(
         r"volume|PersistentVolume",
         STORAGE,
         "its volume cannot be used there",
         "Its volume cannot be used on these nodes",
         f"{POOL.capitalize()} where the volume is, or a storage class that reaches all nodes.",
     ),
-    Rule(
+    Explanation(
         r"(?:anti-)?affinity rules|pod affinity|anti-affinity|topology spread", *shortages.AFFINITY
     ),
-    Rule(
+    Explanation(
         r"free ports",
         NODES,
         "its port on the host's network is in use",
@@ -167,11 +167,11 @@ RULES = (
         "Each rank on its host's network needs a node of its own. Ask for fewer workers, choose a "
         "pool with more nodes, or leave out the host's network.",
     ),
-    Rule(r"node\.kubernetes\.io/(?:not-ready|unreachable)", *shortages.NOT_ANSWERING),
-    Rule(r"unschedulable", *shortages.CORDONED),
-    Rule(r"taints? \{(node-role\.kubernetes\.io/[^:}]+)", *shortages.CONTROL_PLANE_TAINT),
-    Rule(r"taints? \{([^:}]+)", *shortages.TAINTED),
-    Rule(
+    Explanation(r"node\.kubernetes\.io/(?:not-ready|unreachable)", *shortages.NOT_ANSWERING),
+    Explanation(r"unschedulable", *shortages.CORDONED),
+    Explanation(r"taints? \{(node-role\.kubernetes\.io/[^:}]+)", *shortages.CONTROL_PLANE_TAINT),
+    Explanation(r"taints? \{([^:}]+)", *shortages.TAINTED),
+    Explanation(
         r"taint",
         NODES,
         "reserved for others by a taint",
@@ -179,10 +179,10 @@ RULES = (
         f"Add a toleration for the taint, or {POOL}.",
         near=OTHER,
     ),
-    Rule(r"node affinity|node selector|node\(s\) didn't match", *shortages.NOT_REQUESTED),
+    Explanation(r"node affinity|node selector|node\(s\) didn't match", *shortages.NOT_REQUESTED),
 )
 NO_NODE = "The scheduler finds no node"
-OTHERWISE = Rule(
+OTHERWISE = Explanation(
     "",
     CauseKind.OTHER,
     "{0}",
@@ -196,7 +196,7 @@ OTHERWISE = Rule(
 class RuledOut:
     """A rule and the number of nodes it excludes. ``what`` is what its pattern's group matched."""
 
-    rule: Rule
+    rule: Explanation
     what: str
     nodes: int
 
@@ -331,14 +331,14 @@ def _name_taints(by_words: Counter[str], taints: Counter[str] | None) -> Counter
 
 def _match_rules(by_words: Counter[str]) -> list[RuledOut]:
     """The rules that match, with phrases of the same meaning added up."""
-    merged: Counter[tuple[Rule, str]] = Counter()
+    merged: Counter[tuple[Explanation, str]] = Counter()
     for words, nodes in by_words.items():
         merged[_find_rule(words)] += nodes
     return [RuledOut(rule, what, nodes) for (rule, what), nodes in merged.items() if nodes]
 
 
-def _find_rule(words: str) -> tuple[Rule, str]:
-    for rule in RULES:
+def _find_rule(words: str) -> tuple[Explanation, str]:
+    for rule in EXPLANATIONS:
         if match := re.search(rule.pattern, words):
             return rule, match[1].strip() if match.groups() else ""
     return OTHERWISE, words
