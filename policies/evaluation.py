@@ -17,7 +17,13 @@ from policies.fields import (
 )
 from policies.rules import FILLING, Enforcement, Rule, split_attribute, split_item
 from policies.tree import DATA_SOURCES, measure
-from spec.formats.connections import PORTS, URLS, connections_to_tools
+from spec.formats.connections import (
+    FIELD_NAMES_OF,
+    PORTS,
+    URLS,
+    connections_to_tools,
+    list_of_tool,
+)
 from spec.formats.documents import Document
 from spec.problems.errors import Path, Problem
 from spec.problems.rulings import AllowedValue, FieldRuling
@@ -69,22 +75,41 @@ def fill_in(rules: Iterable[Rule], document: Document) -> tuple[Document, dict[s
     path."""
     filled = document
     origins: dict[str, str] = {}
+    multiples: list[Rule] = []
     for rule in rules:
-        address = _document_address(rule.field)
-        if rule.enforcement is Enforcement.DEFAULT_FROM and "[]" not in rule.field:
+        list_name, attribute = split_attribute(_document_address(rule.field))
+        if rule.enforcement is Enforcement.DEFAULT_FROM and not attribute:
+            multiples.append(rule)
+        if rule.enforcement is not Enforcement.DEFAULT or not attribute:
+            continue
+        for place, number, name in _items_without(filled, list_name, attribute):
+            filled = _with_value(filled, f"{place}.{number}.{name}", rule.value)
+            origins[f"{place}[{number}].{name}"] = rule.source.label
+    # The amount that another is a multiple of may be such a multiple itself.
+    for _ in multiples:
+        for rule in multiples:
+            address = _document_address(rule.field)
             amount = _multiple(rule, partial(value_at, filled))
             if amount is not None and value_at(filled, address) in EMPTY_VALUES:
                 filled = _with_value(filled, address, amount)
                 origins[address] = rule.source.label
-        list_name, attribute = split_attribute(address)
-        if rule.enforcement is Enforcement.DEFAULT and attribute:
-            items = value_at(filled, list_name)
-            for number, item in enumerate(items if isinstance(items, list) else ()):
-                if isinstance(item, dict) and value_at(item, attribute) in EMPTY_VALUES:
-                    path = f"{list_name}.{number}.{attribute}"
-                    filled = _with_value(filled, path, rule.value)
-                    origins[f"{list_name}[{number}].{attribute}"] = rule.source.label
     return filled, origins
+
+
+def _items_without(
+    document: Document, list_name: str, attribute: str
+) -> Iterator[tuple[str, int, str]]:
+    """Yield the list, index and field of each item that lacks an attribute, by the names of the
+    document, which has ports and URLs among the connections."""
+    role, _, inner = list_name.partition(".")
+    is_of_tools = inner in FIELD_NAMES_OF
+    place = f"{role}.connections" if is_of_tools else list_name
+    name = FIELD_NAMES_OF[inner].get(attribute, attribute) if is_of_tools else attribute
+    items = value_at(document, place)
+    for number, item in enumerate(items if isinstance(items, list) else ()):
+        is_meant = isinstance(item, dict) and (not is_of_tools or list_of_tool(item) == inner)
+        if is_meant and value_at(item, name) in EMPTY_VALUES:
+            yield place, number, name
 
 
 def find_violations(

@@ -305,13 +305,24 @@ class _TreeReader:
             self._add(address, Enforcement.IMPOSED, True)
 
     def _check_fillings(self) -> None:
-        """Report fields that a default and ``defaultFrom`` both fill."""
+        """Report fields that a default and ``defaultFrom`` both fill, and circles of fields."""
         defaults = {rule.field for rule in self.rules if rule.enforcement is Enforcement.DEFAULT}
-        for rule in self.rules:
-            if rule.enforcement is Enforcement.DEFAULT_FROM and rule.field in defaults:
-                self.problems.append(
-                    Problem((RULES, *rule.field.split(".")), "has a default already; keep one")
-                )
+        sources = {
+            rule.field: address_of(role_and_name(rule.field)[0], str(rule.value.get("field")))
+            for rule in self.rules
+            if rule.enforcement is Enforcement.DEFAULT_FROM and isinstance(rule.value, dict)
+        }
+        for name in sources:
+            path = self._path_of_limits(name)
+            if name in defaults:
+                self.problems.append(Problem(path, "has a default already; keep one of the two"))
+            if name in _follow(sources, name):
+                self.problems.append(Problem(path, "is a multiple of itself; end the circle"))
+
+    def _path_of_limits(self, name: str) -> Path:
+        role, inner = role_and_name(name)
+        roles = (role,) if self.kind.is_gang else ()
+        return (RULES, *roles, *inner.split("."), Enforcement.DEFAULT_FROM.value)
 
     def _attributes(
         self, content: Document, place: _Place, ruled: RuledField
@@ -368,6 +379,14 @@ class _TreeReader:
 
     def _report(self, place: _Place, message: str) -> None:
         self.problems.append(Problem(place.path, message))
+
+
+def _follow(sources: Mapping[str, str], name: str) -> Iterator[str]:
+    """Yield what a field is a multiple of, and what that is a multiple of, each once."""
+    seen: set[str] = set()
+    while (name := sources.get(name, "")) and name not in seen:
+        seen.add(name)
+        yield name
 
 
 def _names_below(fields: Mapping[str, RuledField], prefix: str) -> set[str]:

@@ -287,6 +287,8 @@ def _apply_rulings(plan: Plan) -> list[Problem]:
 
 def _policy_problems(plan: Plan) -> Iterator[Problem]:
     """Yield where the draft breaks the policies of its project."""
+    if not plan.policy_rules:
+        return
     spec = plan.spec
     loaded = documents.dump_spec(spec) if spec else dict(plan.document)
     if spec and spec.master_replica:

@@ -53,7 +53,7 @@ def connections_to_tools(replica: Document) -> Document:
         return replica
     lists: dict[str, list[Document]] = {URLS: [], PORTS: []}
     for item in replica["connections"]:
-        key = _list_key(item)
+        key = list_of_tool(item)
         fields = {
             k: v
             for k, v in item.items()
@@ -65,11 +65,12 @@ def connections_to_tools(replica: Document) -> Document:
 
 def position_in_tools(replica: Document, number: int) -> tuple[str, int]:
     """The list and index at which :func:`published` puts a connection."""
-    keys = [_list_key(item) for item in replica["connections"]]
+    keys = [list_of_tool(item) for item in replica["connections"]]
     return keys[number], keys[:number].count(keys[number])
 
 
-def _list_key(connection: Document) -> str:
+def list_of_tool(connection: Document) -> str:
+    """The list of Run:ai's that has a connection."""
     return PORTS if connection.get("connectionType") in PORT_TYPES else URLS
 
 

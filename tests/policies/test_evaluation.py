@@ -134,6 +134,27 @@ def test_amounts_are_filled_in_from_others() -> None:
     assert list(origins) == ["worker.compute.cpuMemoryRequest"]
 
 
+def test_amounts_follow_amounts_that_follow_others() -> None:
+    limits = {
+        "gpuMemoryLimit": {"defaultFrom": {"field": "compute.cpuMemoryRequest"}},
+        "cpuMemoryRequest": {"defaultFrom": {"field": "compute.cpuMemoryLimit"}},
+    }
+    rules = read_tree({"rules": {"worker": {"compute": limits}}}, DISTRIBUTED)
+    filled, _ = fill_in(rules, {"worker": {"compute": {"cpuMemoryLimit": "2G"}}})
+    assert filled["worker"]["compute"]["gpuMemoryLimit"] == "2000000000"
+
+
+def test_tools_get_the_defaults_of_urls() -> None:
+    rules = read_tree(default("exposedUrls.attributes.container", 8080), DISTRIBUTED)
+    tools = [
+        {"name": "a", "connectionType": "ExternalUrl"},
+        {"name": "b", "connectionType": "NodePort"},
+    ]
+    filled, origins = fill_in(rules, {"worker": {"connections": tools}})
+    assert [it.get("containerPort") for it in filled["worker"]["connections"]] == [8080, None]
+    assert list(origins) == ["worker.connections[0].containerPort"]
+
+
 def test_items_get_the_defaults_of_their_fields() -> None:
     rules = read_tree(default("tolerations.attributes.effect", "NoSchedule"), DISTRIBUTED)
     given = {"worker": {"tolerations": [{"key": "a"}, {"key": "b", "effect": "Any"}]}}

@@ -109,6 +109,15 @@ def test_a_field_is_filled_by_one_rule() -> None:
         read_tree(tree, DISTRIBUTED)
 
 
+def test_a_circle_of_multiples_is_refused() -> None:
+    limits = {
+        "cpuMemoryRequest": {"defaultFrom": {"field": "compute.cpuMemoryLimit"}},
+        "cpuMemoryLimit": {"defaultFrom": {"field": "compute.cpuMemoryRequest"}},
+    }
+    with pytest.raises(SpecError, match="circle"):
+        read_tree({"rules": {"worker": {"compute": limits}}}, DISTRIBUTED)
+
+
 def test_every_ruled_field_is_one_of_a_workload() -> None:
     known = REPLICA_FIELDS | WORKLOAD_FIELDS
     names = ruled_fields(DISTRIBUTED, "worker").keys() - OTHER_NAMES

@@ -48,7 +48,7 @@ VOLUME_AWAITED = "A volume does not exist yet"
 GANG = re.compile(r"are required for gang scheduling")
 NO_ROOM = "The scheduler has no room for all ranks"
 FEWER_PODS = "Ask for fewer or smaller pods, or wait until other workloads end."
-LONGEST_TITLE = 200  # characters of a message that no rule knows
+LONGEST_TITLE = 200  # characters of a message that nothing here explains
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def unschedulable_cause(message: str, taints: Counter[str] | None = None) -> Cau
         return clear
     counted = count_phrases(message)
     if counted is None:
-        rule, what = _find_rule(message)
+        rule, what = _find_explanation(message)
         return Cause(
             rule.kind,
             rule.title.format(what[:LONGEST_TITLE]).rstrip(": "),
@@ -250,7 +250,7 @@ def unschedulable_cause(message: str, taints: Counter[str] | None = None) -> Cau
         title = "The cluster has no node that accepts pods"
         return Cause(NODES, title, f"Wait until there is one, or {CLUSTER}.", message)
     matches = sorted(
-        _match_rules(_name_taints(by_words, taints)), key=lambda it: it.weight, reverse=True
+        _match_explanations(_name_taints(by_words, taints)), key=lambda it: it.weight, reverse=True
     )
     if not matches:
         return Cause(
@@ -280,14 +280,14 @@ def has_selected_node(message: str) -> bool:
     """Whether the scheduler found a node that the pod selects: it compares free resources, ports,
     volumes and other pods only after a node's labels."""
     counted = count_phrases(message)
-    matches = _match_rules(counted[1]) if counted else []
+    matches = _match_explanations(counted[1]) if counted else []
     return any(one.rule.near == FULL and not one.rule.is_of_pod for one in matches)
 
 
 def is_about_nodes(message: str) -> bool:
     """Whether the scheduler looked at nodes, and did not stop at the pod itself."""
     counted = count_phrases(message)
-    matches = _match_rules(counted[1]) if counted else []
+    matches = _match_explanations(counted[1]) if counted else []
     return any(not one.rule.is_of_pod for one in matches)
 
 
@@ -329,16 +329,16 @@ def _name_taints(by_words: Counter[str], taints: Counter[str] | None) -> Counter
     return named
 
 
-def _match_rules(by_words: Counter[str]) -> list[RuledOut]:
-    """The rules that match, with phrases of the same meaning added up."""
+def _match_explanations(by_words: Counter[str]) -> list[RuledOut]:
+    """The explanations that match, with phrases of the same meaning added up."""
     merged: Counter[tuple[Explanation, str]] = Counter()
     for words, nodes in by_words.items():
-        merged[_find_rule(words)] += nodes
+        merged[_find_explanation(words)] += nodes
     return [RuledOut(rule, what, nodes) for (rule, what), nodes in merged.items() if nodes]
 
 
-def _find_rule(words: str) -> tuple[Explanation, str]:
-    for rule in EXPLANATIONS:
-        if match := re.search(rule.pattern, words):
-            return rule, match[1].strip() if match.groups() else ""
+def _find_explanation(words: str) -> tuple[Explanation, str]:
+    for explanation in EXPLANATIONS:
+        if match := re.search(explanation.pattern, words):
+            return explanation, match[1].strip() if match.groups() else ""
     return OTHERWISE, words
