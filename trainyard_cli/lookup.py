@@ -42,6 +42,24 @@ def find_workloads(invocation: Invocation, names: Sequence[str], project: str) -
     return workloads
 
 
+def find_deleted(invocation: Invocation, name: str, project: str) -> Item:
+    """Return the deleted workload with this name or id, of several the one submitted last."""
+    if is_id(name):
+        found: Item = invocation.client.get(f"/workloads/{name}", deleted="true")
+        return found
+    target = invocation.project(project)
+    query = {"filterBy": [f"name=={name}", f"projectId=={target['id']}"], "deleted": "true"}
+    answer = invocation.client.get(
+        "/workloads", **query, sortBy="createdAt", sortOrder="desc", limit=1
+    )
+    rows: list[Item] = answer["workloads"]
+    if not rows:
+        invocation.check_project(target)
+        message = f"Nothing is kept of a deleted workload {name} in project {target['name']}."
+        raise CliError(message, code=ExitCode.NOT_FOUND)
+    return rows[0]
+
+
 def _search(invocation: Invocation, name: str, where: str) -> list[Item]:
     """Return up to two workloads with this name that match a filter: two mean that it is not
     unique."""

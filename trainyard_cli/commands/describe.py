@@ -65,7 +65,8 @@ def describe(
     elif not print_document(workload, output):
         _print_facts(workload, general=general, compute=compute, networks=networks)
         if pods:
-            _print_pods(workload["pods"], pod_limit)
+            is_mpi = workload["distributedFramework"] == "MPI"
+            _print_pods(workload["pods"], pod_limit, is_mpi=is_mpi)
         if events:
             # The server sends the newest first.
             some = workload["events"][:event_limit]
@@ -142,12 +143,12 @@ def _describe_ports(spec: Item) -> Iterator[str]:
         yield f"{port['container']} ({port['serviceType']}{outside})"
 
 
-def _print_pods(pods: list[Item], limit: int) -> None:
+def _print_pods(pods: list[Item], limit: int, *, is_mpi: bool) -> None:
     rows = [
         (
             pod["name"],
             pod["k8sPhase"],
-            pod["role"],
+            "launcher" if is_mpi and pod["role"] == "master" else pod["role"],
             format_age(pod["startedAt"]),
             pod["nodeName"] or "–",
         )

@@ -80,6 +80,7 @@ def logs(
     grep: Annotated[str, typer.Option(help="Only lines that match; a regular expression.")] = "",
     timestamps: Annotated[bool, typer.Option(help="The time of each line.")] = False,
     previous: Annotated[bool, typer.Option(help="Of the attempt before the latest.")] = False,
+    deleted: Annotated[bool, typer.Option(help="Of a deleted workload, while kept.")] = False,
     limit_bytes: Annotated[
         int | None, typer.Option(min=1, help="No more bytes than this, in whole lines.")
     ] = None,
@@ -93,11 +94,13 @@ def logs(
         "timestamps": "true" if timestamps else None,
         "previous": "true" if previous else None,
         "follow": "true" if follow else None,
+        "deleted": "true" if deleted else None,
     }
     invocation = current_invocation(context)
-    workload = lookup.find_workload(invocation, name, project)
+    find = lookup.find_deleted if deleted else lookup.find_workload
+    workload = find(invocation, name, project)
     if pod := pod or instance:
-        rank = find_rank(invocation, workload, pod)
+        rank = find_rank(invocation, workload, pod, deleted=query["deleted"])
     line_filter = LineFilter(_pattern(grep), limit_bytes)
     with _explain_wrong_time(since_time):
         print_logs(invocation, workload, line_filter, rank=rank, **query)
@@ -202,12 +205,15 @@ def _explain_wrong_time(text: str) -> Iterator[None]:
         raise wrong_use(f"--since-time: {text!r} is not a time such as {example}.") from refusal
 
 
-def find_rank(invocation: Invocation, workload: Item, pod: str) -> str:
+def find_rank(
+    invocation: Invocation, workload: Item, pod: str, *, deleted: str | None = None
+) -> str:
     """Return the rank of a pod, by its name or the end of it, such as ``worker-0``. Raises
     ``CliError``."""
     if not POD.match(pod):
         raise wrong_use(f"--pod: {pod!r} is not a pod; write master-0, worker-0, worker-1 …")
-    pods = invocation.client.get(f"/workloads/{workload['id']}/pods", limit=500)["pods"]
+    path = f"/workloads/{workload['id']}/pods"
+    pods = invocation.client.get(path, limit=500, deleted=deleted)["pods"]
     for pod_row in pods:
         if pod in {pod_row["name"], f"{pod_row['role']}-{pod_row['index']}"}:
             return str(pod_row["rank"])

@@ -294,17 +294,19 @@ def _typed_field(field: str, request: Typed) -> str:
 
 
 def print_dry_run(answer: Any, output: Format | None) -> None:
-    """Print the result of a dry run: the spec with all defaults, whether it would start, and
-    warnings.
+    """Print the result of a dry run: the spec without empty values, whether it would start, and
+    warnings. With ``output`` the spec is complete.
 
     Raises ``CliError`` if the request would be refused.
     """
     if not print_document(answer, output) and output is not Format.NAME:
         import yaml
 
-        plan = {"spec": answer["spec"]} | {
-            key: answer[key] for key in ("masterSpec", "manifests") if answer.get(key)
-        }
+        plan = {"spec": without_empty_values(answer["spec"])}
+        if answer.get("masterSpec"):
+            plan["masterSpec"] = without_empty_values(answer["masterSpec"])
+        if answer.get("manifests"):
+            plan["manifests"] = answer["manifests"]
         if answer["spec"]:
             print(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True), end="")
         if (verdict := answer.get("verdict")) and not answer["complianceIssues"]:
@@ -316,6 +318,16 @@ def print_dry_run(answer: Any, output: Format | None) -> None:
     print_warnings(answer)
     if issues := answer["complianceIssues"]:
         raise refusal_error(issues, "It would be refused.")
+
+
+def without_empty_values(document: Any) -> Any:
+    """Return a document without keys whose values are null or empty, at every depth."""
+    if isinstance(document, list):
+        return [without_empty_values(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    values = {key: without_empty_values(value) for key, value in document.items()}
+    return {key: value for key, value in values.items() if value not in (None, "", [], {})}
 
 
 def print_warnings(answer: Any) -> None:

@@ -111,6 +111,8 @@ def test_a_dry_run_submits_nothing_and_says_what_would_happen(terminal: Terminal
     assert yaml.safe_load(done.out)["spec"]["numWorkers"] == 3
     assert "# Starts: now." in done.out
     assert yaml.safe_load(done.out)["manifests"]
+    spec = yaml.safe_load(done.out)["spec"]
+    assert all(value not in (None, "", [], {}) for value in spec.values())
     answer = json.loads(terminal(f"{PYTORCH} --dry-run -o json").out)
     assert answer["valid"] is True
     refused = terminal(f"{PYTORCH} --workers 0 --dry-run", code=1)

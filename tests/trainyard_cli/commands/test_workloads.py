@@ -48,6 +48,13 @@ def test_a_workload_is_described_in_two_requests(
     assert "trainyard training pytorch submit mnist" in done.out
 
 
+def test_the_first_pod_of_mpi_is_its_launcher(terminal: Terminal, project: Project) -> None:
+    WorkloadFactory(project=project, name="pi", running=True, framework="MPI")
+    rows = terminal("describe job pi --general=false --compute=false").rows
+    roles = [row[2] for row in rows if row and row[0].startswith("pi-")]
+    assert roles == ["launcher", "worker", "worker"]
+
+
 def test_a_description_is_a_document_too(terminal: Terminal, running: Workload) -> None:
     whole = json.loads(terminal("describe job mnist -o json").out)
     assert (whole["id"], len(whole["pods"])) == (str(running.pk), 3)

@@ -4,6 +4,9 @@ A line matches by what the page shows of it. If that equals what was printed, a 
 searched at once. If there are colors, control characters or progress bars that overwrite
 themselves, all lines of a block are first converted to what a page shows. That is expensive, so
 blocks are skipped that do not match even with all characters of color sequences removed.
+
+A long line is shown in parts. A match that goes on into the next part is one of the part where it
+begins.
 """
 
 import re
@@ -32,6 +35,7 @@ class Needle:
         self.text = text.lower()
         self._find = _literal_finder(text) if text.isascii() else _letter_finder(text)
         self._reach = 4 * len(text)  # longest match in bytes
+        self._shortest = sum(min(map(len, _encoded_cases(letter))) for letter in text)
         rest = self.text.encode().translate(None, COLORING)
         self._rest = rest if text.isascii() else b""
         self._passed = self._tried = 0  # blocks that passed the cheap test, of those tested
@@ -73,7 +77,7 @@ class Needle:
             text = near.translate(LOWER, UNSHOWN)
             if len(text) == len(near):
                 return self._as_printed(text, start, stop, block, base)
-        return self._as_shown(near[: stop - start], start)
+        return self._as_shown(block[start - base : stop - base + GRID], start, stop)
 
     def _as_printed(
         self, near: bytes, start: int, stop: int, block: bytes, base: int
@@ -90,20 +94,38 @@ class Needle:
             )
             at = self._find(near, end - start) + start
 
-    def _as_shown(self, lines: bytes, start: int) -> Iterator[int]:
-        cuts = _cut_offsets(lines, start)
+    def _as_shown(self, near: bytes, start: int, stop: int) -> Iterator[int]:
+        cuts = _cut_offsets(near, start)
+        starts = sorted({0, *cuts, *(one.end() for one in BREAK.finditer(near))})
         text = _shown_text(
-            b"\n".join(lines[one:end] for one, end in pairwise([0, *cuts, len(lines)]))
+            b"\n".join(near[one:end] for one, end in pairwise([0, *cuts, len(near)]))
         )
+        text = self._with_continuations(text, near, starts, cuts)
         at = self._find(text, 0)
         if at < 0:
             return
-        starts = sorted({0, *cuts, *(one.end() for one in BREAK.finditer(lines))})
         breaks = [one.start() for one in BREAK.finditer(text)]
         while at >= 0:
             number = bisect_left(breaks, at)
+            if start + starts[number] >= stop:
+                return
             yield start + starts[number]
             at = self._find(text, breaks[number]) if number < len(breaks) else -1
+
+    def _with_continuations(
+        self, text: bytes, near: bytes, starts: list[int], cuts: list[int]
+    ) -> bytes:
+        """Add to each shown part what a match that begins in it may need of the next part: less
+        than a whole match. A part that overwrites itself continues nothing."""
+        if not cuts:
+            return text
+        parts = text.split(b"\n")
+        for cut in cuts:
+            number = starts.index(cut)
+            following = near[cut : near.find(b"\n", cut) + 1 or len(near)]
+            if not _overwrites_itself(following):
+                parts[number - 1] += parts[number][: self._shortest - 1]
+        return b"\n".join(parts)
 
 
 def _cut_offsets(lines: bytes, start: int) -> list[int]:
@@ -137,7 +159,7 @@ def _literal_finder(text: str) -> Finder:
 def _letter_finder(text: str) -> Finder:
     """A case-insensitive search beyond ASCII, where the cases of a letter differ in bytes, and in
     number of bytes."""
-    letters = (b"|".join(re.escape(form.encode()) for form in _cases(one)) for one in text)
+    letters = (b"|".join(map(re.escape, _encoded_cases(one))) for one in text)
     pattern = re.compile(b"".join(b"(?:%b)" % forms for forms in letters))
 
     def find(block: bytes, start: int) -> int:
@@ -147,7 +169,6 @@ def _letter_finder(text: str) -> Finder:
     return find
 
 
-def _cases(letter: str) -> list[str]:
-    return sorted(
-        {letter.lower()} if letter.isascii() else {letter, letter.lower(), letter.upper()}
-    )
+def _encoded_cases(letter: str) -> list[bytes]:
+    cases = {letter.lower()} if letter.isascii() else {letter, letter.lower(), letter.upper()}
+    return [case.encode() for case in sorted(cases)]

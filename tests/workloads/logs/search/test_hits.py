@@ -13,6 +13,7 @@ from pytest_django import Settings
 
 from tests.workloads.logs.parts import merged_parts
 from workloads import logs
+from workloads.logs.reading.lines import GRID
 from workloads.logs.search import Hit, Hits, segments
 from workloads.logs.text import plain_text
 
@@ -120,6 +121,20 @@ def test_odd_output_is_searched_too(output: bytes) -> None:
     streams = filled((0, 0, output), (1, 1, b"no\nNEEDLE\n"))
     check(streams, "needle")
     assert searched(streams, "needle").count >= 2
+
+
+@pytest.mark.parametrize("before", [b"", b"\x1b[31m", b"\0"], ids=["plain", "color", "NUL"])
+@pytest.mark.parametrize("text", ["needle", "n\u00e4del"])
+@pytest.mark.parametrize("parts", [2, 8], ids=["in a segment", "between segments"])
+def test_a_match_that_goes_on_in_the_next_part_is_found(
+    before: bytes, text: str, parts: int
+) -> None:
+    cut = parts * GRID
+    hay = b"x" * (cut - 2 - len(before))
+    line = before + hay + text.encode() + b"y" * (2 * GRID) + b"\n"
+    hits = searched(filled((0, 0, line), (1, 0, b"hay\n")), text)
+    assert [hit.offset for hit in walked(hits)] == [cut - GRID]
+    assert hits.count == 1
 
 
 def test_a_search_goes_on_where_the_last_request_ended() -> None:
