@@ -35,6 +35,11 @@ SUBMITS = (
     "On this machine it starts nothing."
 )
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
+COMMAND_OF_JOB = re.compile(r"\bscontrol\b.*\bshow\b.*\bCommand\b")
+COPIED = (
+    "Command is the path of Trainyard's copy of the script, not of your file. To find the files "
+    "next to it, set --chdir and use $SLURM_SUBMIT_DIR."
+)
 OWN_FOLDER = "Without --chdir it starts in a folder of the workload, not where your files are."
 #: Options of a job that mean something on this machine.
 MACHINE_OPTIONS = {
@@ -64,6 +69,7 @@ def slurm_notes(
     for number, line in _lines(text):
         if HOME_PATH.search(line) and not line.startswith(MAGIC):
             yield Note(number, "The home folder is that of Trainyard's user on the cluster.")
+    yield from _copy_notes(text)
     for statement in statements:
         for command in commands_of(statement):
             yield from _rendezvous_notes(command, allocation)
@@ -82,6 +88,7 @@ def machine_notes(
             yield Note(option.line, f"--{name} has no effect on this machine.")
     if "chdir" not in options:
         yield Note(1, OWN_FOLDER)
+    yield from _copy_notes(text)
     for statement in statements:
         for command in commands_of(statement):
             for name, value in assigned_values(command):
@@ -207,6 +214,12 @@ def _folder_notes(options: Mapping[str, Directive]) -> Iterator[Note]:
     elif not has_placeholder(option.value):
         text = f"{option.value} has to exist on every node, where Trainyard's user can enter it."
         yield Note(option.line, text)
+
+
+def _copy_notes(text: str) -> Iterator[Note]:
+    for number, line in _lines(text):
+        if COMMAND_OF_JOB.search(line):
+            yield Note(number, COPIED)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

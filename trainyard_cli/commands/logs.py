@@ -100,7 +100,7 @@ def logs(
     find = lookup.find_deleted if deleted else lookup.find_workload
     workload = find(invocation, name, project)
     if pod := pod or instance:
-        rank = find_rank(invocation, workload, pod, deleted=query["deleted"])
+        rank = find_rank(invocation, workload, pod, deleted=deleted)
     line_filter = LineFilter(_pattern(grep), limit_bytes)
     with _explain_wrong_time(since_time):
         print_logs(invocation, workload, line_filter, rank=rank, **query)
@@ -205,15 +205,14 @@ def _explain_wrong_time(text: str) -> Iterator[None]:
         raise wrong_use(f"--since-time: {text!r} is not a time such as {example}.") from refusal
 
 
-def find_rank(
-    invocation: Invocation, workload: Item, pod: str, *, deleted: str | None = None
-) -> str:
+def find_rank(invocation: Invocation, workload: Item, pod: str, *, deleted: bool = False) -> str:
     """Return the rank of a pod, by its name or the end of it, such as ``worker-0``. Raises
     ``CliError``."""
     if not POD.match(pod):
         raise wrong_use(f"--pod: {pod!r} is not a pod; write master-0, worker-0, worker-1 …")
     path = f"/workloads/{workload['id']}/pods"
-    pods = invocation.client.get(path, limit=500, deleted=deleted)["pods"]
+    query = {"limit": 500} | ({"deleted": "true"} if deleted else {})
+    pods = invocation.client.get(path, **query)["pods"]
     for pod_row in pods:
         if pod in {pod_row["name"], f"{pod_row['role']}-{pod_row['index']}"}:
             return str(pod_row["rank"])

@@ -18,7 +18,7 @@ from types import FrameType
 from engines.local.batch import messages
 from engines.local.batch.job import ScriptJob
 from engines.local.batch.messages import Message
-from engines.local.batch.room import Demand, StepRoom
+from engines.local.batch.room import Demand, StepGrant, StepRoom
 
 HOST = "host"  # its name as a program
 SCRIPT = "script"
@@ -139,32 +139,33 @@ class Host:
             for demand in message["demands"]
         ]
         with self.changed:
-            choice = self._choose(demands)
-            if choice is None and not self.is_ending:
+            grant = self._choose(demands)
+            if grant is None and not self.is_ending:
                 messages.send(connection, {"is_busy": True})
                 if not message["waits"]:
                     return
-                while choice is None and not self.is_ending:
+                while grant is None and not self.is_ending:
                     # With a timeout, because a handler of signals cannot wake it up for sure.
                     self.changed.wait(RETRY)
-                    choice = self._choose(demands)
+                    grant = self._choose(demands)
             number = self.next_step
-            if choice is not None:
+            if grant is not None:
                 self.next_step += 1
                 self.steps += 1
-        if choice is None:
+        if grant is None:
             messages.send(connection, {"number": None})
             return
         try:
-            messages.send(connection, {"number": number, "choice": choice})
+            answer = {"number": number, "choice": grant.choice, "gpus": grant.gpus}
+            messages.send(connection, answer)
             _wait_for_end(connection, rest)
         finally:
             with self.changed:
                 self.steps -= 1
-                self.room.give_back(demands[choice])
+                self.room.give_back(grant)
                 self.changed.notify_all()
 
-    def _choose(self, demands: list[Demand]) -> int | None:
+    def _choose(self, demands: list[Demand]) -> StepGrant | None:
         return None if self.is_ending else self.room.choose(demands)
 
     def _signal(self, message: Message) -> None:

@@ -42,30 +42,53 @@ def _gpus_on_node(options: Mapping[str, str], tasks: int, gpus: int, nodes: int)
     return gpus
 
 
+@dataclass(frozen=True)
+class StepGrant:
+    """What a step has taken: the demand with this index. ``gpus`` are positions among the GPUs of
+    each node, by its name."""
+
+    choice: int
+    demand: Demand
+    gpus: Mapping[str, tuple[int, ...]]
+
+
 @dataclass
 class StepRoom:
     """What steps that run now have taken of a job's nodes."""
 
     job: ScriptJob
-    taken: list[Demand] = field(default_factory=list)
+    taken: list[StepGrant] = field(default_factory=list)
 
-    def choose(self, demands: Iterable[Demand]) -> int | None:
-        """Return the index of the first demand for which there is room, which is taken."""
+    def choose(self, demands: Iterable[Demand]) -> StepGrant | None:
+        """Take the first demand for which there is room."""
         for index, demand in enumerate(demands):
-            if self._fits(demand):
-                self.taken.append(demand)
-                return index
+            if self._has_cpus(demand) and (gpus := self._choose_gpus(demand)) is not None:
+                grant = StepGrant(index, demand, gpus)
+                self.taken.append(grant)
+                return grant
         return None
 
-    def give_back(self, demand: Demand) -> None:
-        self.taken.remove(demand)
+    def give_back(self, grant: StepGrant) -> None:
+        self.taken.remove(grant)
 
-    def _fits(self, demand: Demand) -> bool:
+    def _has_cpus(self, demand: Demand) -> bool:
         for node in self.job.nodes:
-            cpus, gpus = demand.get(node.name, (0, 0))
-            used = [other[node.name] for other in self.taken if node.name in other]
-            free_cpus = node.cpus - sum(each[0] for each in used)
-            free_gpus = node.gpu_count - sum(each[1] for each in used)
-            if cpus > free_cpus or gpus > free_gpus:
+            cpus, _ = demand.get(node.name, (0, 0))
+            used = sum(grant.demand.get(node.name, (0, 0))[0] for grant in self.taken)
+            if cpus > node.cpus - used:
                 return False
         return True
+
+    def _choose_gpus(self, demand: Demand) -> dict[str, tuple[int, ...]] | None:
+        """Return free GPUs of each node; ``None`` if one has too few."""
+        chosen: dict[str, tuple[int, ...]] = {}
+        for node in self.job.nodes:
+            if node.name not in demand:
+                continue
+            _, count = demand[node.name]
+            used = {gpu for grant in self.taken for gpu in grant.gpus.get(node.name, ())}
+            free = [gpu for gpu in range(node.gpu_count) if gpu not in used]
+            if count > len(free):
+                return None
+            chosen[node.name] = tuple(free[:count])
+        return chosen

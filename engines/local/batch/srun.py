@@ -119,6 +119,7 @@ class StepRun:
     command: list[str]
     number: int = 0
     choice: int = 0
+    gpus: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of the step, by node
     codes: dict[int, int] = field(default_factory=dict)
     reports: "queue.SimpleQueue[messages.Message]" = field(default_factory=queue.SimpleQueue)
     is_ending: bool = False
@@ -187,6 +188,7 @@ class StepRun:
                 break
             self.number = answer["number"]
             self.choice = answer["choice"]
+            self.gpus = answer["gpus"]
             if is_delayed:
                 inform(f"Step created for job {self.job.number}")
             return True
@@ -200,7 +202,7 @@ class StepRun:
         for task in self.step.tasks:
             message = {
                 "number": task.number,
-                "variables": task_variables(self.step, task, self.options),
+                "variables": task_variables(self.step, task, self.options, self.gpus),
                 **streams.of_task(task),
             }
             by_host.setdefault(task.host, []).append(message)

@@ -221,8 +221,14 @@ def step_variables(job: ScriptJob, step: ScriptStep, number: int) -> dict[str, s
     }
 
 
-def task_variables(step: ScriptStep, task: Task, options: Mapping[str, str]) -> dict[str, str]:
-    """Return what differs between the tasks of a step."""
+def task_variables(
+    step: ScriptStep,
+    task: Task,
+    options: Mapping[str, str],
+    gpus_of_step: Mapping[str, Sequence[int]],
+) -> dict[str, str]:
+    """Return what differs between the tasks of a step. ``gpus_of_step`` are the positions of its
+    GPUs among those of each node, by its name; a node that is missing has all of its GPUs."""
     node = task.node
     on_node = [other.number for other in step.tasks if other.node is node]
     values = {
@@ -234,17 +240,19 @@ def task_variables(step: ScriptStep, task: Task, options: Mapping[str, str]) -> 
         "SLURM_CPUS_ON_NODE": str(node.cpus),
     }
     if node.gpu_count:
-        values["SLURM_GPUS_ON_NODE"] = str(node.gpu_count)
-        values["CUDA_VISIBLE_DEVICES"] = ",".join(_visible_gpus(node, task, options))
+        positions = gpus_of_step.get(node.name, range(node.gpu_count))
+        gpus = [node.gpus[position] for position in positions if position < len(node.gpus)]
+        values["SLURM_GPUS_ON_NODE"] = str(len(positions))
+        values["CUDA_VISIBLE_DEVICES"] = ",".join(_visible_gpus(gpus, task, options))
     return values
 
 
-def _visible_gpus(node: ScriptNode, task: Task, options: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the GPUs that a task sees: those of its node, or its own share with
+def _visible_gpus(gpus: Sequence[str], task: Task, options: Mapping[str, str]) -> Sequence[str]:
+    """Return the GPUs that a task sees: those of its step on its node, or its own share with
     ``--gpus-per-task``, as on Slurm."""
     own = options.get("gpus-per-task", "").rpartition(":")[2]
-    if not own.isdigit() or not node.gpus:
-        return node.gpus
+    if not own.isdigit() or not gpus:
+        return gpus
     count = int(own)
-    first = task.local_number * count % len(node.gpus)
-    return node.gpus[first : first + count]
+    first = task.local_number * count % len(gpus)
+    return gpus[first : first + count]

@@ -43,6 +43,12 @@ def test_files_of_srun_are_named(step: str, file: str) -> None:
     assert f"in the file {file}, and not in the logs" in text
 
 
+def test_the_path_of_the_copied_script_is_named() -> None:
+    line = "dir=$(scontrol show job $SLURM_JOB_ID | awk -F= '/Command=/{print $2}')"
+    assert "$SLURM_SUBMIT_DIR" in notes_by_line(line)[3][0]
+    assert notes_by_line("scontrol show job $SLURM_JOB_ID", f"# {line}") == {}
+
+
 def test_options_of_the_program_are_none_of_srun() -> None:
     assert notes_by_line("srun -K python a.py -o out --error=b") == {}
     assert notes_by_line("srun -K -- a --output b") == {}

@@ -141,5 +141,5 @@ def test_tasks_see_the_gpus_of_their_node_or_their_own() -> None:
         ({"gpus-per-task": "1"}, ["0", "1", "2", "3"]),
     ):
         step = plan_step(job, options, job.variables())
-        variables = [task_variables(step, task, options) for task in step.tasks]
+        variables = [task_variables(step, task, options, {}) for task in step.tasks]
         assert [each["CUDA_VISIBLE_DEVICES"] for each in variables] == visible
