@@ -1,41 +1,10 @@
 """Find the scope that an asset belongs to, from the ``meta`` of a request."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
-from uuid import UUID
-
-from accounts import access
 from accounts.models import User
-from assets.api.schemas import IDS, AssetMetaIn, AssetScope
-from clusters.models import Cluster
+from assets.api.schemas import AssetMetaIn
 from core.rest.api import Issue
-from projects.models import Department, Project
+from projects.api.scopes import AssetScope, shared_scope_from
 from projects.scopes import OwningScope
-
-
-def _departments(user: User) -> Any:
-    columns = {"department": "pk", "cluster": "cluster", "project": "projects"}
-    return Department.objects.filter(
-        access.permitted_rows(user, "projects.read", **columns)
-    ).distinct()
-
-
-#: For each scope, the objects that the user may name.
-HOLDERS: dict[AssetScope, Callable[[User], Any]] = {
-    AssetScope.CLUSTER: Cluster.objects.visible_to,
-    AssetScope.DEPARTMENT: lambda user: _departments(user).select_related("cluster"),
-    AssetScope.PROJECT: lambda user: Project.objects.visible_to(user).for_list(),
-}
-WIRE_NAMES = {"cluster_id": "clusterId", "department_id": "departmentId", "project_id": "projectId"}
-
-
-class ScopeIds(Protocol):
-    """A request's scope, and the id that this scope needs."""
-
-    scope: AssetScope
-    cluster_id: UUID | None
-    department_id: Any
-    project_id: Any
 
 
 def scope_from_meta(
@@ -51,42 +20,6 @@ def scope_from_meta(
         if meta.private and personal
         else shared_scope_from(meta, user, prefix="meta.")
     )
-
-
-def shared_scope_from(
-    meta: ScopeIds, user: User, *, prefix: str = ""
-) -> tuple[OwningScope | None, list[Issue]]:
-    """Return the shared scope in ``meta``, or ``None`` and the issues with it. ``prefix`` is the
-    path of ``meta`` in the request."""
-    holder: Any = None
-    if meta.scope is not AssetScope.TENANT:
-        column = f"{meta.scope}_id"
-        if (pk := getattr(meta, column)) is None:
-            return None, [
-                Issue(
-                    field=f"{prefix}{WIRE_NAMES[column]}",
-                    details=f"is required for the scope {meta.scope}",
-                )
-            ]
-        holder = HOLDERS[meta.scope](user).filter(pk=pk).first()
-        if holder is None:
-            return None, [
-                Issue(
-                    field=f"{prefix}{WIRE_NAMES[column]}",
-                    details=f"is not the ID of a {meta.scope} you have access to",
-                )
-            ]
-    actual_ids = {column: getattr(holder, column, None) for column in IDS}
-    actual_ids |= {f"{meta.scope}_id": getattr(holder, "pk", None)}
-    issues = [
-        Issue(
-            field=f"{prefix}{WIRE_NAMES[column]}",
-            details=f"is not that of the {meta.scope}; leave it out",
-        )
-        for column in IDS
-        if getattr(meta, column) not in (None, actual_ids[column])
-    ]
-    return (None if issues else OwningScope(holder)), issues
 
 
 def _personal_scope(meta: AssetMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:

@@ -12,26 +12,11 @@ from assets.asset import Asset
 from assets.wire import AssetWire, WireType
 from core.rest.api import NextOffset, Pages, Parameters, StrictBody, Wire
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, SortParameters
-from projects.scopes import OwningScope, Scope
+from projects.api.scopes import IDS, SCOPE_WORDS, SCOPES, AssetScope, Number
+from projects.scopes import OwningScope
 from spec.formats import documents
 from spec.kind import WorkloadKind
 
-Number = Annotated[int, Field(ge=0, lt=10**18)]
-
-
-class AssetScope(StrEnum):
-    """``tenant`` is the whole account, with all clusters."""
-
-    TENANT = "tenant"
-    CLUSTER = "cluster"
-    DEPARTMENT = "department"
-    PROJECT = "project"
-
-
-#: Our scope for each scope in REST.
-SCOPES: dict[str, str] = {it.value: it.value for it in AssetScope} | {"tenant": Scope.ACCOUNT.value}
-SCOPE_WORDS = {column: word for word, column in SCOPES.items()}
-IDS = ("cluster_id", "department_id", "project_id")
 #: The fields by which lists are filtered and sorted.
 FIELDS: Fields = {
     "id": ("id", ID),

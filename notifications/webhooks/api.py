@@ -6,8 +6,6 @@ from uuid import UUID
 from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
-from assets.api.places import shared_scope_from
-from assets.api.schemas import SCOPES
 from core.rest.api import Pages, not_found, refusal_error, translate_errors
 from core.rest.filters import (
     DATE,
@@ -38,6 +36,7 @@ from notifications.webhooks.schemas import (
     WebhookOut,
     WebhookSecret,
 )
+from projects.api.scopes import SCOPES, shared_scope_from
 
 router = Router(tags=["Webhooks"])
 REFUSED = "The webhook cannot be saved."

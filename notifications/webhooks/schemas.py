@@ -8,10 +8,10 @@ from pydantic import Field
 
 from accounts import access
 from accounts.models import User
-from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
 from core.rest.api import NextOffset, StrictBody, Wire, enum_schema
 from notifications.events import EVERY_EVENT, TEST, TYPES
 from notifications.models import Delivery, DeliveryState, Webhook
+from projects.api.scopes import SCOPE_WORDS, AssetScope, Number
 
 EventType = Annotated[str, enum_schema(EVERY_EVENT, *TYPES)]
 

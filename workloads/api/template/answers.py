@@ -6,9 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from assets.api.schemas import SCOPE_WORDS, AssetScope, ComplianceReason
+from assets.api.schemas import ComplianceReason
 from assets.models import Template
 from core.rest.api import TENANT, Wire
+from projects.api.scopes import SCOPE_WORDS, AssetScope
 from spec.draft import FieldRule
 from spec.formats import documents
 from spec.kind import WorkloadKind

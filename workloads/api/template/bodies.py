@@ -4,9 +4,9 @@ from typing import Annotated
 
 from ninja import Field
 
-from assets.api.schemas import AssetScope
 from core.rest.api import Pages, Parameters, StrictBody
 from core.rest.filters import Filtered, SortParameters
+from projects.api.scopes import AssetScope
 from workloads.api.bodies import ChosenIn
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument
 

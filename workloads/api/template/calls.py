@@ -14,11 +14,12 @@ from accounts.models import User
 from assets import services as assets
 from assets.api.info import additional_info
 from assets.api.places import scope_from_meta
-from assets.api.schemas import FIELDS, AssetMetaIn, AssetScope, WithInfo
+from assets.api.schemas import FIELDS, AssetMetaIn, WithInfo
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from core.rest.api import Issue, StrictBody, not_found, refusal_error, translate_errors
 from core.rest.filters import filter_queryset, sort_queryset
+from projects.api.scopes import AssetScope
 from projects.scopes import OwningScope, ScopedQuerySet
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind
