@@ -16,7 +16,7 @@ from policies.rules import Rule
 from projects.models import Project
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats.connections import tools_to_connections
-from spec.formats.merge import USER, MergedLayers
+from spec.formats.merge import KEYS, USER, MergedLayers, is_same_item
 from spec.problems.errors import Path, Problem
 from spec.workload import IMAGE_REQUIRED
 
@@ -135,9 +135,22 @@ def _add_imposed(
     elif fault := DATA_SOURCE.fault_of(asset):
         resolved.problems.append(_fault_problem((*path, DATA_SOURCE.list_key), asset, fault))
     else:
-        item = {"id": str(asset.pk)}
-        resolved.merged.add_layer(DATA_SOURCE.list_layer([(asset, item)]), source)
+        layer = DATA_SOURCE.list_layer([(asset, {"id": str(asset.pk)})])
+        resolved.problems += _displaced_mounts(resolved.merged.document, layer, source, path)
+        resolved.merged.add_layer(layer, source)
         resolved.list_links.append((DATA_SOURCE.slug, asset.pk))
+
+
+def _displaced_mounts(
+    document: Values, imposed: Values, source: str, path: Path
+) -> Iterator[Problem]:
+    """Yield a problem for each item whose place an imposed data source takes."""
+    for name, items in imposed["storage"].items():
+        given = document.get("storage", {}).get(name) or []
+        for number, item in enumerate(given):
+            if any(is_same_item(item, own, KEYS[f"storage.{name}"]) for own in items):
+                message = f"has the place of what {source} imposes; mount it elsewhere"
+                yield Problem((*path, "storage", name, number), message, source=source)
 
 
 def _parse_id(text: Any) -> UUID | None:

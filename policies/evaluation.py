@@ -1,6 +1,6 @@
 """Judge the values of a workload by rules. The same code judges policies and templates."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -25,6 +25,7 @@ from spec.formats.connections import (
     list_of_tool,
 )
 from spec.formats.documents import Document
+from spec.formats.merge import parent_paths
 from spec.problems.errors import Path, Problem
 from spec.problems.rulings import AllowedValue, FieldRuling
 from spec.values.quantities import to_bytes
@@ -118,13 +119,14 @@ def find_violations(
     loaded: Document,
     *,
     reported: Iterable[str] = (),
-    imposed: Iterable[str] = (),
+    origins: Mapping[str, str] | None = None,
 ) -> Iterator[Problem]:
     """Yield a problem for each rule that a workload breaks.
 
     ``given`` is its document without the defaults of the spec, ``loaded`` with them. A master that
-    only ``loaded`` has inherits the workers' setup. A field that is ``reported`` already is not
-    reported as missing. List items whose path is in ``imposed`` came from a policy.
+    only ``loaded`` has inherits the workers' setup. A field that is ``reported`` already is
+    not reported as missing. ``origins`` says where values came from, as ``MergedLayers`` does: a
+    list may have whatever a policy imposes.
     """
     inherits = bool(loaded.get(MASTER)) and not given.get(MASTER)
     whole = {**given, MASTER: given.get(WORKER)} if inherits else given
@@ -133,7 +135,7 @@ def find_violations(
         read_given=partial(value_at, _with_tools(whole)),
         read_loaded=partial(value_at, _with_tools(loaded)),
         reported=reported,
-        imposed=imposed,
+        origins=origins,
     )
     for problem in judge.find_violations():
         is_inherited = inherits and problem.path[0] == MASTER
@@ -217,13 +219,14 @@ class Judge:
         read_given: Callable[[str], Any],
         read_loaded: Callable[[str], Any],
         reported: Iterable[str] = (),
-        imposed: Iterable[str] = (),
+        origins: Mapping[str, str] | None = None,
     ) -> None:
         self.rules = tuple(rules)
         self.read_given = read_given
         self.read_loaded = read_loaded
         self.reported = frozenset(reported)
-        self.imposed = frozenset(imposed)
+        self.origins = origins or {}
+        self.sources = {rule.source.label for rule in self.rules}
         self.defaults = {rule.field: rule for rule in self.rules if rule.enforcement in FILLING}
 
     def find_violations(self) -> Iterator[Problem]:
@@ -295,9 +298,14 @@ class Judge:
         items = self.read_given(address)
         for key, (number, _) in self._items_by_key(rule.field, items).items():
             is_default = f"{rule.field}[{key}]" in self.defaults
-            if not is_default and f"{address}[{number}]" not in self.imposed:
+            if not is_default and not self._is_imposed(f"{address}[{number}]"):
                 message = f"{key} cannot be added: {{source}} allows no further items"
                 yield self._problem(rule, f"{address}.{number}", message)
+
+    def _is_imposed(self, path: str) -> bool:
+        places = (path, *parent_paths(path))
+        origin = next((self.origins[place] for place in places if place in self.origins), "")
+        return origin in self.sources
 
     def _items_by_key(self, list_name: str, items: Any) -> dict[str, tuple[int, Document]]:
         ruled = find_field(list_name)

@@ -293,13 +293,12 @@ def _policy_problems(plan: Plan) -> Iterator[Problem]:
     loaded = documents.dump_spec(spec) if spec else dict(plan.document)
     if spec and spec.master_replica:
         loaded["master"] = documents.dump_spec(spec.master_replica)
-    sources = {rule.source.label for rule in plan.policy_rules}
     yield from find_violations(
         plan.policy_rules,
         plan.document,
         loaded,
         reported=[problem.field for problem in plan.problems],
-        imposed=[path for path, origin in plan.origins.items() if origin in sources],
+        origins=plan.origins,
     )
 
 
