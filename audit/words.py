@@ -13,6 +13,7 @@ Verb = Literal[
     "deactivate",
     "delete",
     "deny",
+    "extend",
     "forward a port of",
     "open terminal",
     "purge",

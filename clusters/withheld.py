@@ -39,6 +39,7 @@ FILES = {"mountPath": "/files"}
 
 #: Values of a pod, by field of the wizard.
 POD_PROBES: Mapping[str, Values] = {
+    "nodeType": {"nodeType": "dgx"},
     "podAffinity": {"podAffinity": {"key": "zone", "type": "Required"}},
     "compute.gpuRequestType": {"compute": PORTION},
     "compute.gpuPortionRequest": {"compute": PORTION},

@@ -1,9 +1,10 @@
 """What administrators can do with departments. The model validates the values."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from django.db import transaction
 
@@ -16,6 +17,7 @@ from core.rest.validation import refuse_taken_name
 from projects import queues
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, overbooked_warning, quota_of_department, usage_of
+from projects.rules import NODE_TYPE_COLUMNS, set_rules
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,10 @@ def create_department(
     cpu_quota: float | None = None,
     memory_quota: int | None = None,
     over_quota: bool = True,
+    rules: Mapping[str, Any] | None = None,
 ) -> Department:
     """Create a department. Memory is in bytes; a quota of ``None`` is the sum of its projects'.
+    ``rules`` are scheduling rules by column.
 
     ``ValidationError`` names the wrong fields.
     """
@@ -81,10 +85,11 @@ def create_department(
         memory_quota=memory_quota,
         over_quota=over_quota,
     )
+    set_rules(department, rules or {})
     access.require(by, "departments.create", *cluster.scope_keys)
     with transaction.atomic():
         _save(department)
-        audit.record(by, "create", department, after=audit.facts(department))
+        audit.record(by, "create", department, after=_audit_facts(department))
     return department
 
 
@@ -97,19 +102,22 @@ def update_department(
     cpu_quota: float | None,
     memory_quota: int | None,
     over_quota: bool,
+    rules: Mapping[str, Any] | None = None,
 ) -> Department:
     """Change a department. A smaller quota does not affect running workloads; it applies to later
-    starts. ``ValidationError`` names the wrong fields."""
+    starts. Scheduling rules that ``rules`` does not have stay. ``ValidationError`` names the wrong
+    fields."""
     access.require(by, "departments.update", *department.scope_keys)
-    before = audit.facts(department)
+    before = _audit_facts(department)
     department.name = name.strip()
     department.over_quota = over_quota
     department.gpu_quota = gpu_quota
     department.cpu_quota = cpu_quota
     department.memory_quota = memory_quota
+    set_rules(department, rules or {})
     with transaction.atomic():
         _save(department)
-        audit.record(by, "update", department, before=before, after=audit.facts(department))
+        audit.record(by, "update", department, before=before, after=_audit_facts(department))
     return department
 
 
@@ -117,7 +125,7 @@ def delete_department(department: Department, *, by: User) -> None:
     """Delete a department with its assets. Raises ``InUse`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
     with guard_deletion(department, lambda: obstacle_to_delete(department, by)):
-        audit.record(by, "delete", department, before=audit.facts(department))
+        audit.record(by, "delete", department, before=_audit_facts(department))
         department.delete()
 
 
@@ -132,3 +140,7 @@ def _save(department: Department) -> None:
     with refuse_taken_name(department):
         department.save()
     queues.request_update(department.cluster)
+
+
+def _audit_facts(department: Department) -> dict[str, Any]:
+    return audit.facts(department, *NODE_TYPE_COLUMNS)

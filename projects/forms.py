@@ -15,7 +15,8 @@ from core.forms.form import Form
 from engines.local_queues import LocalQueue
 from projects.models import Department, Project
 from projects.ranks import RANKS
-from spec.part import Flag, Number
+from projects.rules import RULE_COLUMNS
+from spec.part import Flag, Number, Whole
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import problems_in
 
@@ -32,6 +33,38 @@ POOL = Cell(
     missing="not on this cluster",
 )
 CLUSTER = Field("cluster", "Cluster", Input.SELECT, choices="clusters")
+NODE_TYPE = Cell("", "Node type")
+
+
+def _limit(key: str, label: str, hint: str = "") -> Field:
+    return Field(key, label, Input.DURATION, hint, unit="hours", placeholder="No rule")
+
+
+def _node_types(key: str, label: str) -> Field:
+    hint = "Workloads have to choose one of these. Without any, the choice is free."
+    return Field(key, label, Input.ITEMS, hint, cells=(NODE_TYPE,), add="Node type")
+
+
+RULES = (
+    _limit("training_job_time_limit_seconds", "Time limit of trainings"),
+    _limit("training_job_max_idle_duration_seconds", "Idle GPU limit of trainings"),
+    _limit("interactive_job_time_limit_seconds", "Time limit of workspaces"),
+    _limit(
+        "interactive_job_preempt_idle_duration_seconds",
+        "Idle GPU limit of preemptible workspaces",
+    ),
+    _limit(
+        "interactive_job_max_idle_duration_seconds",
+        "Idle GPU limit of non-preemptible workspaces",
+    ),
+    _limit(
+        "extension_seconds",
+        "Extension",
+        "How much longer owners may keep a workload, once. Without it they may not.",
+    ),
+    _node_types("training_node_types", "Node types of trainings"),
+    _node_types("workspace_node_types", "Node types of workspaces"),
+)
 
 
 class DepartmentValues(BaseModel):
@@ -45,11 +78,22 @@ class DepartmentValues(BaseModel):
     cpu_quota: QuotaAmount | None = None
     memory_quota: QuotaAmount | None = None
     over_quota: Flag = False
+    interactive_job_time_limit_seconds: Whole | None = None
+    training_job_time_limit_seconds: Whole | None = None
+    interactive_job_preempt_idle_duration_seconds: Whole | None = None
+    interactive_job_max_idle_duration_seconds: Whole | None = None
+    training_job_max_idle_duration_seconds: Whole | None = None
+    extension_seconds: Whole | None = None
+    training_node_types: tuple[str, ...] = ()
+    workspace_node_types: tuple[str, ...] = ()
 
     def service_values(self) -> dict[str, Any]:
-        """Return the values as keyword arguments of the services, with memory in bytes."""
+        """Return the values as keyword arguments of the services, with memory in bytes and the
+        scheduling rules in a mapping of their own."""
         memory = None if self.memory_quota is None else round(self.memory_quota * BYTES_PER_GB)
-        return self.model_dump() | {"memory_quota": memory}
+        values = self.model_dump(exclude=set(RULE_COLUMNS))
+        rules = self.model_dump(include=set(RULE_COLUMNS))
+        return values | {"memory_quota": memory, "rules": rules}
 
 
 class ProjectValues(DepartmentValues):
@@ -82,6 +126,7 @@ class DepartmentForm(Form):
             "Its projects may use what other departments leave idle. Otherwise they never "
             "hold more than the department's quota together."
         ),
+        *RULES,
     )
     VALUES: type[DepartmentValues] = DepartmentValues
 
@@ -168,6 +213,7 @@ class ProjectForm(DepartmentForm):
             "Researchers who can submit here. Administrators always can.",
             choices="people",
         ),
+        *RULES,
     )
     VALUES = ProjectValues
 
@@ -249,6 +295,7 @@ def initial_shared_values(owner: Project | Department) -> Values:
         if owner.memory_quota is None
         else _without_decimals(owner.memory_quota / BYTES_PER_GB),
         "over_quota": owner.over_quota,
+        **{column: getattr(owner, column) for column in RULE_COLUMNS},
     }
 
 

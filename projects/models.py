@@ -1,6 +1,6 @@
 """Departments and projects: who works together, and how much of a cluster they may use."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
@@ -12,6 +12,7 @@ from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster
 from core.words import name_first_three
 from projects.ranks import ranks
+from projects.rules import RULE_COLUMNS, SchedulingRules, check_rules
 from spec.parts.scheduling import MAX_POOLS, PriorityClass
 from spec.values.patterns import QUEUE_NAME
 
@@ -27,7 +28,7 @@ queue_validator = RegexValidator(
 )
 
 
-class Department(models.Model):
+class Department(SchedulingRules):
     """A group of projects with a common quota in GPUs, cores and bytes.
 
     An empty quota is the sum of the projects' quotas. Without ``over_quota`` its projects together
@@ -61,6 +62,9 @@ class Department(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def clean(self) -> None:
+        check_rules(self, self.cluster)
+
     @property
     def scope_keys(self) -> tuple[str, ...]:
         return access.scope_key("department", self.pk), access.scope_key("cluster", self.cluster_id)
@@ -75,6 +79,7 @@ class Department(models.Model):
 PLAN_COLUMNS = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
     *("rank", "default_node_pools", "default_queue", "department__over_quota"),
+    *("department__name", *RULE_COLUMNS, *(f"department__{column}" for column in RULE_COLUMNS)),
     *("cluster__name", "cluster__kind", "cluster__state"),
     *("cluster__gpu_memory", "cluster__has_virtual_gpus"),
     *("cluster__cpu", "cluster__memory", "cluster__gpu_count"),
@@ -105,7 +110,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return [name for name, pools in pools_by_name if pool in pools]
 
 
-class Project(models.Model):
+class Project(SchedulingRules):
     """The unit of quota, access and submission.
 
     ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes; an
@@ -154,7 +159,12 @@ class Project(models.Model):
             "default_node_pools": self._node_pool_problem(),
             "default_queue": self._queue_problem(),
         }
-        if found := {field: text for field, text in problems.items() if text}:
+        found: dict[str, Any] = {field: text for field, text in problems.items() if text}
+        try:
+            check_rules(self, self.cluster, self.department if self.department_id else None)
+        except ValidationError as error:
+            found = error.update_error_dict(found)
+        if found:
             raise ValidationError(found)
 
     def _node_pool_problem(self) -> str:

@@ -1,6 +1,6 @@
 """What administrators can do with projects. The model validates the values."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -14,6 +14,7 @@ from core.deletion import Dependents, guard_deletion
 from core.rest.validation import refuse_taken_name, run_rules
 from projects import queues
 from projects.models import Department, Project
+from projects.rules import NODE_TYPE_COLUMNS, set_rules
 from spec.parts.scheduling import PriorityClass
 
 
@@ -32,9 +33,10 @@ def create_project(
     members: Collection[User] = (),
     default_node_pools: Sequence[str] = (),
     default_queue: str = "",
+    rules: Mapping[str, Any] | None = None,
 ) -> Project:
     """Create a project, and its department if the cluster has none of that name. Memory is in
-    bytes.
+    bytes; ``rules`` are scheduling rules by column.
 
     ``ValidationError`` names the wrong fields.
     """
@@ -51,6 +53,7 @@ def create_project(
         default_node_pools=list(default_node_pools),
         default_queue=default_queue.strip(),
     )
+    set_rules(project, rules or {})
     with transaction.atomic():
         _save(project, department, members, by)
         audit.record(by, "create", project, after=_audit_facts(project))
@@ -72,9 +75,10 @@ def update_project(
     rank: PriorityClass | None = None,
     default_node_pools: Sequence[str] | None = None,
     default_queue: str | None = None,
+    rules: Mapping[str, Any] | None = None,
 ) -> Project:
     """Change a project. ``rank``, ``default_node_pools`` and ``default_queue`` stay if they are
-    ``None``.
+    ``None``; scheduling rules that ``rules`` does not have stay, too.
 
     A smaller quota stops nothing, but workloads that are over quota then may be preempted.
     ``ValidationError`` names the wrong fields.
@@ -93,6 +97,7 @@ def update_project(
             project.default_node_pools = list(default_node_pools)
         if default_queue is not None:
             project.default_queue = default_queue.strip()
+        set_rules(project, rules or {})
         _save(project, department, members, by, lambda: _check_rename(project, by))
         audit.record(by, "update", project, before=before, after=_audit_facts(project))
     return project
@@ -190,7 +195,8 @@ def _save(
 
 def _audit_facts(project: Project) -> dict[str, Any]:
     members = sorted(project.members.values_list("username", flat=True))
-    return audit.facts(project, "default_node_pools") | {"members": members}
+    facts = audit.facts(project, "default_node_pools", *NODE_TYPE_COLUMNS)
+    return facts | {"members": members}
 
 
 def _set_department(project: Project, name: str, by: User) -> None:

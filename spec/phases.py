@@ -122,6 +122,8 @@ class Reason(StrEnum):
     GRACE_PERIOD_EXCEEDED = "GracePeriodExceeded"
     DEADLINE_EXCEEDED = "DeadlineExceeded"
     IDLE = "Idle"
+    STOPPED_BY_RULE = "StoppedByRule"
+    WILL_STOP_BY_RULE = "WillStopByRule"  # only of events, which warn
     REFUSED = "Refused"
     LOST = "Lost"
     UNKNOWN = "Unknown"

@@ -27,6 +27,7 @@ from policies.models import find_rules
 from policies.rules import Rule
 from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
+from projects.rules import node_types_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.formats.merge import USER, MergedLayers, path_in_layer
@@ -153,6 +154,7 @@ def plan(
     result.add_problems(_load_spec(result, project))
     result.add_problems(_policy_problems(result))
     result.add_problems(_apply_rulings(result))
+    result.add_problems(_node_type_problems(result, project))
     if not draft.is_template:
         workers = result.spec.num_workers if result.spec else 1
         result.add_problems(_name_format_problems(draft.name, workers))
@@ -300,6 +302,19 @@ def _policy_problems(plan: Plan) -> Iterator[Problem]:
         reported=[problem.field for problem in plan.problems],
         origins=plan.origins,
     )
+
+
+def _node_type_problems(plan: Plan, project: Project | None) -> Iterator[Problem]:
+    """Yield where the draft breaks the scheduling rule for node types."""
+    rule = node_types_of(project, plan.draft.traits) if project else None
+    if rule is None or plan.draft.is_template:
+        return
+    for role, _ in _replicas(plan.draft):
+        chosen = plan.document[role].get("nodeType")
+        if chosen not in rule.types:
+            offered = " or ".join(rule.types)
+            problem = f"must be {offered}" if chosen else f"is required; choose {offered}"
+            yield Problem((role, "nodeType"), f"{problem}, by a rule of {rule.source}")
 
 
 def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:

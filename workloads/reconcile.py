@@ -30,7 +30,7 @@ from workloads.launch import launch_with_secrets
 from workloads.models import Rank, Workload
 from workloads.models.times import times_of_new_reason
 from workloads.scheduling import requeue
-from workloads.scheduling.limits import idle_limits, time_limits
+from workloads.scheduling.limits import idle_limits, rule_limits, time_limits
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
 
@@ -335,4 +335,5 @@ def _move_as_stopped_by_us(workload: Workload, message: str = "") -> bool:
         requeue.requeue_if_preempted(workload, message)
         or time_limits.finish_limit_stop(workload, message)
         or idle_limits.finish_idle_stop(workload, message)
+        or rule_limits.finish_rule_stop(workload, message)
     )

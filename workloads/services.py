@@ -24,13 +24,13 @@ from projects.quotas import Demand
 from projects.scopes import OwningScope
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats.stored import as_mapping
-from spec.phases import Phase, Reason
+from spec.phases import TERMINAL, Phase, Reason
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, add_contested_problems, plan
-from workloads.scheduling.limits import time_limits
+from workloads.scheduling.limits import rule_limits, time_limits
 from workloads.scheduling.quota import lock_and_check_quota
 from workloads.scheduling.requeue import start_ranks_afresh
 
@@ -211,6 +211,8 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
                 f"{workload.name} is {workload.phase}; only a workload that was stopped, or that "
                 "reached a time limit, can run again. Copy & edit it to start a new one."
             )
+        if by and (refusal := rule_limits.why_used_up(workload)):
+            raise NotPossible(f"{workload.name} {refusal}.")
         if by:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
             refusal = lock_and_check_quota(workload.project, demand)
@@ -240,6 +242,30 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         if by:
             audit.record(by, "run", workload)
         enqueue.submit(workload)
+
+
+def extend(workload: Workload, *, by: User) -> None:
+    """Extend the limits that a workload has from scheduling rules, once. ``NotPossible`` unless
+    ``by`` is its owner and the rules allow it."""
+    access.require(by, "workloads.update", *workload.project.scope_keys)
+    with transaction.atomic():
+        workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
+        if workload.created_by_id != by.pk:
+            owner = workload.created_by or "a person who is gone"
+            raise NotPossible(f"Only the owner of {workload.name}, {owner}, can extend its limits.")
+        if workload.limits_extended_at:
+            raise NotPossible(f"The limits of {workload.name} were extended already.")
+        limits = rule_limits.extended_limits(workload)
+        if not limits or workload.phase in TERMINAL:
+            raise NotPossible(f"{workload.name} has no limit that can be extended.")
+        before = {column: getattr(workload, column) for column in limits}
+        columns = {**limits, "limits_extended_at": timezone.now()}
+        Workload.objects.filter(pk=workload.pk).update(**columns)
+        for column, value in columns.items():
+            setattr(workload, column, value)
+        facts = "; ".join(f"{label}: {text}" for label, text in rule_limits.limit_facts(workload))
+        events.record_action(workload, f"{facts}.", actor=by, verb="extend")
+        audit.record(by, "extend", workload, before=before, after=limits)
 
 
 def resume_all(workloads: Sequence[Workload], *, by: User) -> Refusals:

@@ -29,7 +29,7 @@ from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
 from workloads.plan import UNSAVED, Plan, ReadyPlan, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
-from workloads.scheduling.limits import time_limits
+from workloads.scheduling.limits import rule_limits, time_limits
 from workloads.scheduling.quota import explain_excess, lock_and_check_quota, starts_at_once
 
 
@@ -95,6 +95,7 @@ def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
         memory_bytes=demand.memory,
         time_limit_seconds=time_limits.limit_to_enforce(spec),
         idle_limit_seconds=spec.idle_limit_seconds,
+        **rule_limits.columns_at_submission(ready.project, spec, demand.gpus),
         **verdict_columns(planned.fit),
         **origin,
     )

@@ -15,10 +15,8 @@ from core.rest.api import (
     Issue,
     NextOffset,
     Pages,
-    StrictBody,
     Wire,
     not_found,
-    translate_errors,
 )
 from core.rest.filters import (
     Filtered,
@@ -37,6 +35,13 @@ from projects.api.resources import (
     TotalResources,
     quota_amounts,
 )
+from projects.api.rules import (
+    NodeTypesBody,
+    RulesChange,
+    RulesOut,
+    SchedulingRulesBody,
+    translate_errors,
+)
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department
 
@@ -45,7 +50,7 @@ REFUSED = "The department cannot be saved."
 NO_QUOTAS = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
 
 
-class DepartmentChange(StrictBody):
+class DepartmentChange(RulesChange):
     """Missing fields do not change. ``resources`` has one item, or none for the sums of the
     projects' quotas. ``overQuota`` false caps the total of the projects. Run:ai's other fields can
     only be null."""
@@ -62,12 +67,6 @@ class DepartmentChange(StrictBody):
         default=None,
         description="Names of node pools, the best first, for workloads that name none",
     )
-    scheduling_rules: dict[str, Any] | None = Field(
-        default=None, description="Run:ai's; can only be null"
-    )
-    node_types: dict[str, Any] | None = Field(
-        default=None, description="Run:ai's; can only be null"
-    )
     overtime_data: dict[str, Any] | None = Field(
         default=None, description="Run:ai's; can only be null"
     )
@@ -76,14 +75,14 @@ class DepartmentChange(StrictBody):
         values = {
             "description": self.description,
             "defaultNodePools": self.default_node_pools,
-            "schedulingRules": self.scheduling_rules,
-            "nodeTypes": self.node_types,
             "overtimeData": self.overtime_data,
         }
         may_exceed_quota = self.over_quota if "over_quota" in self.model_fields_set else over_quota
-        return org_units.unsupported_field_issues(values) + org_units.unsupported_resource_issues(
-            self.resources, over_quota=may_exceed_quota
-        )
+        return [
+            *org_units.unsupported_field_issues(values),
+            *org_units.unsupported_resource_issues(self.resources, over_quota=may_exceed_quota),
+            *self.unsupported_rule_issues(),
+        ]
 
 
 class DepartmentIn(DepartmentChange):
@@ -91,7 +90,7 @@ class DepartmentIn(DepartmentChange):
     cluster_id: UUID = Field(description="The ID of the cluster")
 
 
-class DepartmentOut(Wire):
+class DepartmentOut(RulesOut):
     """``gpu``, ``cpu`` and ``memory`` are the effective quotas, ``resources`` the configured ones.
     ``warning`` is set if the projects' quotas sum to more than the department's."""
 
@@ -128,6 +127,8 @@ class DepartmentOut(Wire):
             projects=len(share.projects),
             projects_gpu_quota=share.gpus_of_projects,
             warning=share.warning,
+            scheduling_rules=SchedulingRulesBody.of(department),
+            node_types=NodeTypesBody.of(department),
             **quota_amounts(share.quota, share.usage, over_quota=over_quota),
         )
 
@@ -188,7 +189,8 @@ def get_department(request: ApiRequest, department_id: int) -> DepartmentOut:
 def update_department(
     request: ApiRequest, department_id: int, body: DepartmentChange
 ) -> DepartmentOut:
-    """Change the given fields: the name, whether it may go over its quota, its quotas."""
+    """Change the given fields: the name, whether it may go over its quota, its quotas, its
+    scheduling rules."""
     return _update(request, department_id, body, _service_values(body))
 
 
@@ -227,7 +229,7 @@ def _service_values(body: DepartmentChange) -> dict[str, Any]:
     values = {key: getattr(body, key) for key in body.model_fields_set & {"name", "over_quota"}}
     if "resources" in body.model_fields_set:
         values |= NO_QUOTAS | _quota_values(body.resources)
-    return values
+    return values | {"rules": body.rule_values()}
 
 
 def _quota_values(resources: list[OrgResources]) -> dict[str, Any]:

@@ -16,10 +16,8 @@ from core.rest.api import (
     Issue,
     NextOffset,
     Pages,
-    StrictBody,
     Wire,
     not_found,
-    translate_errors,
 )
 from core.rest.filters import (
     NUMBER,
@@ -41,6 +39,13 @@ from projects.api.resources import (
     SingleResources,
     TotalResources,
     quota_amounts,
+)
+from projects.api.rules import (
+    NodeTypesBody,
+    RulesChange,
+    RulesOut,
+    SchedulingRulesBody,
+    translate_errors,
 )
 from projects.models import Department, Project, ProjectQuerySet
 from projects.quotas import Usage, quota_of, usage_of
@@ -66,7 +71,7 @@ class ProjectStatus(Wire):
     phase: Literal["Ready"] = Field(default="Ready", description="The phase it is in")
 
 
-class ProjectOut(Wire):
+class ProjectOut(RulesOut):
     """``resources`` are as in a request. ``gpu``, ``cpu`` and ``memory`` also have what workloads
     hold, CPU in cores and memory in bytes."""
 
@@ -124,6 +129,8 @@ class ProjectOut(Wire):
             status=ProjectStatus(),
             created_at=project.created_at,
             updated_at=project.updated_at,
+            scheduling_rules=SchedulingRulesBody.of(project),
+            node_types=NodeTypesBody.of(project),
             **quota_amounts(quota, usage.demand, over_quota=project.over_quota),
         )
 
@@ -133,9 +140,9 @@ class ProjectList(Wire):
     next: NextOffset
 
 
-class ProjectChange(StrictBody):
-    """Missing fields do not change. ``parentId`` is the department. Run:ai's ``schedulingRules``,
-    ``nodeTypes`` and ``requestedNamespace`` can only be null, ``enforceRunaiScheduler`` true."""
+class ProjectChange(RulesChange):
+    """Missing fields do not change. ``parentId`` is the department. Run:ai's
+    ``requestedNamespace`` can only be null, ``enforceRunaiScheduler`` true."""
 
     name: str | None = Field(default=None, description="The name")
     description: str | None = Field(default=None, description="A description for people")
@@ -159,12 +166,6 @@ class ProjectChange(StrictBody):
     members: Annotated[list[str] | None, Field(description="Usernames; all of them")] = None
     resources: SingleResources | None = Field(
         default=None, description="The quotas: a list of one, for the entire cluster"
-    )
-    scheduling_rules: dict[str, Any] | None = Field(
-        default=None, description="Run:ai's; can only be null"
-    )
-    node_types: dict[str, Any] | None = Field(
-        default=None, description="Run:ai's; can only be null"
     )
     requested_namespace: str | None = Field(default=None, description="Run:ai's; can only be null")
     enforce_runai_scheduler: bool | None = Field(
@@ -311,17 +312,15 @@ def _service_values(
         values |= _quota_values(body.resources, replaces_all=replaces_all)
         issues += org_units.unsupported_resource_issues(body.resources, over_quota=may_exceed_quota)
     org_units.raise_issues(REFUSED, issues)
-    return values
+    return values | {"rules": body.rule_values()}
 
 
 def _unsupported_issues(body: ProjectChange) -> list[Issue]:
     values = {
-        "schedulingRules": body.scheduling_rules,
-        "nodeTypes": body.node_types,
         "requestedNamespace": body.requested_namespace,
         "enforceRunaiScheduler": body.enforce_runai_scheduler is False,
     }
-    return org_units.unsupported_field_issues(values)
+    return org_units.unsupported_field_issues(values) + body.unsupported_rule_issues()
 
 
 def _quota_values(resources: list[OrgResources], *, replaces_all: bool) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The pages of projects: members see their own projects, administrators change all."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -27,6 +29,7 @@ from projects.forms import ProjectForm, blank_project_values, initial_project_va
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked_warning, quota_of, usage_of
+from projects.rules import rule_facts
 from spec.parts.scheduling import PriorityClass
 
 PROJECTS_A_PAGE = 50
@@ -82,6 +85,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             *_default_queue(project),
             *_cluster_limits(project),
         ),
+        "rules": rule_facts(project),
         "members": project.members.order_by("username"),
         "workloads": workloads[:10],
         "warning": current_quota_warning(project.department),
@@ -139,8 +143,14 @@ def edit(request: Request, pk: int) -> HttpResponse:
             services.update_project(project, by=request.user, **form.service_values())
             messages.success(request, f"{project} was saved.")
             return respond_after_change(request, project.get_absolute_url())
-    warning = current_quota_warning(project.department)
-    return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
+    return _form(
+        request,
+        form,
+        f"Edit {form.initial['name']}",
+        "Save changes",
+        warning=current_quota_warning(project.department),
+        inherited=rule_facts(project.department),
+    )
 
 
 @form_methods
@@ -165,7 +175,7 @@ def current_quota_warning(department: Department) -> str:
 
 
 def _form(
-    request: Request, form: ProjectForm, title: str, submit: str, warning: str = ""
+    request: Request, form: ProjectForm, title: str, submit: str, **context: Any
 ) -> HttpResponse:
     return form_page(
         request,
@@ -175,5 +185,5 @@ def _form(
         fields="projects/fields.html",
         crumb=("Projects", reverse("project-list")),
         back=return_address(request),
-        warning=warning,
+        **context,
     )

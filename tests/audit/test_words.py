@@ -5,7 +5,7 @@ from audit.words import KINDS, VERBS
 
 #: Those of every version so far. A new one is one more word here, and none is ever removed.
 VERBS_SO_FAR = """
-    activate | add | approve | change password | copy | create | deactivate | delete | deny
+    activate | add | approve | change password | copy | create | deactivate | delete | deny | extend
     | forward a port of | open terminal | purge | remove | renew secret | renew the secret of
     | resend | reset password | run | sign in | sign out | stop | test | update
 """

@@ -36,6 +36,7 @@ from tests.factories import (
 )
 from workloads import services as workloads
 from workloads import submission
+from workloads.scheduling.limits import rule_limits
 
 __all__ = ["SECRET", "VERBS", "AuditedObjects"]
 
@@ -103,6 +104,12 @@ def _copy_environment(s: AuditedObjects) -> object:
     return assets.duplicate(
         ENVIRONMENT, s.environment, by=s.admin, name="twin", scope=OwningScope(s.project)
     )
+
+
+def _extend(s: AuditedObjects) -> None:
+    rules = {rule_limits.TIME: {"extendedSeconds": 120, "source": "department research"}}
+    columns = {"created_by": s.admin, "rule_time_limit_seconds": 60, "rules_json": rules}
+    workloads.extend(s.workload(running=True, **columns), by=s.admin)
 
 
 def _copy(s: AuditedObjects) -> object:
@@ -211,6 +218,7 @@ VERBS: Verbs = (
             "run workload",
             lambda s: workloads.resume(s.workload(stopped=True), by=s.admin),
         ),
+        "workloads.services.extend": ("extend workload", _extend),
         "workloads.services.delete": (
             "delete workload",
             lambda s: workloads.delete(s.workload(running=True), by=s.admin),

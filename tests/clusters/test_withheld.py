@@ -33,7 +33,7 @@ OF_KUBERNETES = {
     "maxReplicas",
 }
 WITHHELD = {
-    "local": OF_KUBERNETES,
+    "local": {*OF_KUBERNETES, "nodeType"},
     "kubernetes": {
         "setup",
         "preemptibility",

@@ -25,6 +25,7 @@ from workloads.api.words import (
     TypeWord,
 )
 from workloads.models import Workload
+from workloads.scheduling.limits import rule_limits
 
 
 class OnePodOut(Wire):
@@ -172,6 +173,33 @@ class Actions(Wire):
     resume: bool = Field(description="Whether it can be resumed")
 
 
+class RuleLimits(Wire):
+    """Limits from scheduling rules, in seconds; null for none."""
+
+    time_limit_seconds: int | None = Field(description="How long it may run")
+    time_limit_source: str = Field(description="Whose rule that is, such as department research")
+    time_limit_extended_seconds: int | None = Field(
+        description="What its owner may extend it to now; null if that is not possible"
+    )
+    idle_gpu_limit_seconds: int | None = Field(description="How long its GPUs may be idle")
+    idle_gpu_limit_source: str = Field(description="Whose rule that is")
+    idle_gpu_limit_extended_seconds: int | None = Field(
+        description="What its owner may extend it to now; null if that is not possible"
+    )
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self:
+        extended = rule_limits.extended_limits(workload)
+        return cls(
+            time_limit_seconds=workload.rule_time_limit_seconds,
+            time_limit_source=rule_limits.source_of(workload, rule_limits.TIME),
+            time_limit_extended_seconds=extended.get(rule_limits.TIME),
+            idle_gpu_limit_seconds=workload.idle_gpu_limit_seconds,
+            idle_gpu_limit_source=rule_limits.source_of(workload, rule_limits.IDLE),
+            idle_gpu_limit_extended_seconds=extended.get(rule_limits.IDLE),
+        )
+
+
 class WorkloadOut(Wire):
     """``cause`` says why the workload waits; it is null if it does not. ``priority`` is the number
     of ``priorityClassName``, or null for the default."""
@@ -231,6 +259,9 @@ class WorkloadOut(Wire):
     total_running_time_seconds: float = Field(
         description="How long it ran in all attempts together"
     )
+    rule_limits: RuleLimits = Field(
+        description="Its limits from scheduling rules, as they were at its submission"
+    )
     run: int = Field(description="The number of the run, counted from 1")
     attempt: int = Field(description="Which start of all ranks within the run, counted from 0")
     last_metrics: dict[str, Any] = Field(
@@ -272,6 +303,7 @@ class WorkloadOut(Wire):
             distributed_framework=workload.framework,
             total_pending_time_seconds=workload.pending_total,
             total_running_time_seconds=workload.running_total,
+            rule_limits=RuleLimits.of(workload),
             run=workload.run,
             attempt=workload.attempt,
             last_metrics=workload.last_metrics,

@@ -133,6 +133,29 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
 
 @login_required
 @get_or_post
+def extend(request: Request, pk: UUID) -> HttpResponse:
+    """Ask whether to extend the limits that the workload has from scheduling rules, or do it."""
+    workload = find_workload(request, pk)
+    promise = "The limits of its scheduling rules are extended. This is possible once."
+    context = {"workload": workload, "label": "Extend", "promise": promise}
+    if request.method != "POST":
+        return render(request, "workloads/confirm.html", context)
+    try:
+        services.extend(workload, by=request.user)
+    except services.NotPossible as problem:
+        if request.htmx:
+            messages.warning(request, str(problem))
+            return _announce_change(HttpResponse(status=409), workload)
+        context["problem"] = str(problem)
+        return render(request, "workloads/confirm.html", context, status=409)
+    messages.success(request, f"Extended the limits of {workload.name}.")
+    if request.htmx:
+        return _announce_change(HttpResponse(status=204), workload)
+    return redirect_after_success(request, workload.get_absolute_url())
+
+
+@login_required
+@get_or_post
 def purge(request: Request, pk: UUID) -> HttpResponse:
     """Remove for good everything that is stored of a deleted workload."""
     rows = Workload.objects.deleted_for(request.user).for_list()

@@ -6,7 +6,7 @@ from spec.kind import WorkloadKind
 from spec.phases import Phase
 from workloads import logs
 from workloads.models import Workload
-from workloads.scheduling.limits.idle_limits import was_idle
+from workloads.scheduling.limits.idle_limits import idle_since, uses_anything
 
 LONGEST_PAUSE = timedelta(minutes=10)  # in which a training prints, or uses its CPU or GPU
 
@@ -20,4 +20,6 @@ def quiet_since(workload: Workload, now: datetime) -> datetime | None:
     moments = filter(None, map(logs.last_output_at, streams.values()))
     since = max([workload.phase_updated_at, *moments])
     lately = now - LONGEST_PAUSE
-    return since if since <= lately and was_idle(workload, lately, now) else None
+    if since > lately or idle_since(workload, now, uses_anything, earliest=lately) > lately:
+        return None
+    return since

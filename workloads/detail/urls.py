@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern] = [
         )
         for verb in actions.VERBS.values()
     ),
+    path("workloads/<uuid:pk>/extend/", actions.extend, name="workload-extend"),
     path("workloads/<uuid:pk>/purge/", actions.purge, name="workload-purge"),
     path("workloads/<uuid:pk>/copy/", actions.copy, name="workload-copy"),
     path("workloads/bulk/", actions.bulk, name="workload-bulk"),

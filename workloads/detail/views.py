@@ -28,6 +28,7 @@ from workloads.logs.choice import Choice
 from workloads.metrics import curve
 from workloads.models import Rank, SampleKind, Workload
 from workloads.scheduling.fit import score
+from workloads.scheduling.limits import rule_limits
 from workloads.table.columns import format_figure, format_metrics
 from workloads.terminal import access
 
@@ -103,6 +104,7 @@ def _header_context(workload: Workload) -> dict[str, Any]:
         "preemption": lifecycle.find_preemption(workload),
         "not_finite": _not_finite_metrics(workload),
         "quiet_since": quiet_since(workload, timezone.now()),
+        "near_stops": list(rule_limits.near_stops(workload)),
     }
 
 
@@ -126,6 +128,8 @@ def _overview_context(request: Request, workload: Workload) -> dict[str, Any]:
         "causes": causes,
         "ranks": ranks,
         "foreseen": score.verdict_in_words(workload),
+        "rule_limits": list(rule_limits.limit_facts(workload)),
+        "may_extend": rule_limits.may_extend(workload, request.user),
         "last_metrics": [
             (name, value, workload.curves.get(name, ()))
             for name, value in format_metrics(workload, ("step", *curve.CURVE_NAMES))

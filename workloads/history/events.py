@@ -111,6 +111,17 @@ def record_note(
     announce(workload)
 
 
+def record_once(workload: Workload, message: str, *, reason: Reason, key: str) -> None:
+    """Write an event about something that will happen, unless the workload has one with this
+    ``key`` already, and send notifications of it."""
+    _, is_new = Event.objects.get_or_create(
+        workload=workload, key=key, defaults={"message": message, "reason": reason}
+    )
+    if is_new:
+        send_once(NOTIFY, None, PERIODIC)
+        announce(workload)
+
+
 def columns_before_deletion(workload: Workload) -> dict[str, str]:
     """Return the columns that show how a deleted workload had ended. If it had not ended, its
     deletion stopped it."""

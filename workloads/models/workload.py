@@ -82,7 +82,7 @@ LIMIT_INDEXES = [
         condition=Q(deleted_at=None, **{f"{limit}_limit_seconds__isnull": False}),
         name=f"workload_{limit}_limit",
     )
-    for limit in ("time", "idle")
+    for limit in ("time", "idle", "rule_time", "idle_gpu")
 ]
 
 
@@ -164,6 +164,12 @@ class Workload(models.Model):
     memory_bytes = models.BigIntegerField(default=0)
     time_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
     idle_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    # The limits of the scheduling rules at the submission; ``rules_json`` says by column whose rule
+    # each is and what its owner may extend it to (workloads.scheduling.limits.rule_limits).
+    rule_time_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    idle_gpu_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    rules_json = models.JSONField(default=dict, blank=True, editable=False)
+    limits_extended_at = models.DateTimeField(null=True, blank=True, editable=False)
     # What was foreseen at the submission: an ``Answer`` of workloads.scheduling.fit (empty if none
     # was asked for) and the kind of cause it was expected to wait for.
     verdict = models.CharField(max_length=10, blank=True)

@@ -16,7 +16,7 @@ from spec.phases import Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.retention import expired_filter
-from workloads.scheduling.limits import idle_limits, time_limits
+from workloads.scheduling.limits import idle_limits, rule_limits, time_limits
 from workloads.scheduling.order import decisions
 from workloads.worker import collect
 
@@ -37,8 +37,10 @@ def sweep() -> None:
             enqueue.hand_over(cluster.pk)
     _resend_overdue()
     time_limits.stop_over_limit()
+    rule_limits.enforce_time_limits()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
         idle_limits.stop_idle_workspaces()
+        rule_limits.enforce_idle_limits()
     _delete_due()
     prune()
     if cache.add("admission-decisions", 1, DECISIONS_SECONDS):

@@ -89,7 +89,12 @@ def test_a_project_can_be_sent_back_as_it_was_answered(
         ({"members": ["nobody"]}, "members"),
         ({"rank": "first"}, "rank"),
         ({"defaultNodePools": ["moon"]}, "defaultNodePools"),
-        ({"schedulingRules": {"trainingJobTimeLimitSeconds": 3}}, "schedulingRules"),
+        (
+            {"schedulingRules": {"trainingJobMaxIdleDurationSeconds": 299}},
+            "schedulingRules.trainingJobMaxIdleDurationSeconds",
+        ),
+        ({"nodeTypes": {"training": ["dgx"]}}, "nodeTypes.training"),
+        ({"nodeTypes": {"names": {"dgx": "DGX"}}}, "nodeTypes.names"),
         ({"enforceRunaiScheduler": False}, "enforceRunaiScheduler"),
         ({"resources": [{"nodePool": {"id": "7"}}]}, "resources.0.nodePool"),
         ({"resources": [{"gpu": {"deserved": 1, "limit": 3}}]}, "resources.0.gpu.limit"),

@@ -12,7 +12,16 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from assets.api.runai import is_runai_client
 from core.rest import correlation, filters
-from core.rest.api import Count, NextOffset, Pages, Parameters, StrictBody, Wire, not_found
+from core.rest.api import (
+    ApiError,
+    Count,
+    NextOffset,
+    Pages,
+    Parameters,
+    StrictBody,
+    Wire,
+    not_found,
+)
 from core.rest.filters import (
     DATE,
     NUMBER,
@@ -192,6 +201,23 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
         else:
             result.succeeded.append(pk)
     return result
+
+
+@router.post(
+    "/{uuid:workload_id}/extend",
+    response=WorkloadOut,
+    by_alias=True,
+    operation_id="extend_workload",
+)
+def extend(request: ApiRequest, workload_id: UUID) -> WorkloadOut:
+    """Extend the limits that the workload has from scheduling rules. Its owner may do that once, if
+    the rules allow it; else 409. Not part of Run:ai's API."""
+    workload = find_with_deleted(request, workload_id, deleted=False)
+    try:
+        services.extend(workload, by=request.user)
+    except services.NotPossible as error:
+        raise ApiError(409, str(error)) from error
+    return WorkloadOut.of(find_with_deleted(request, workload_id, deleted=False))
 
 
 class EventList(Wire):

@@ -10,6 +10,7 @@ from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
 from projects.quotas import strict_quotas_of
+from projects.rules import node_types_of
 from spec.problems.causes import CauseKind
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
@@ -128,12 +129,15 @@ def working_repairs(
 def _refusal_test(
     cluster: Cluster, project: Project, spec: WorkloadSpec
 ) -> Callable[[WorkloadSpec], bool]:
-    """Return a function that says whether the cluster would refuse a changed spec for its change,
-    or never start it."""
+    """Return a function that says whether the cluster or a scheduling rule would refuse a changed
+    spec for its change, or the cluster would never start it."""
     handle = _unsaved_handle(project)
     before = set(complaints(cluster, handle, spec))
+    rule = node_types_of(project, spec.kind.traits)
 
     def is_refused(changed: WorkloadSpec) -> bool:
+        if rule and changed.worker.node_type not in rule.types:
+            return True
         if any(it not in before for it in complaints(cluster, handle, changed)):
             return True
         return never_starts(cluster, handle, changed) is not None

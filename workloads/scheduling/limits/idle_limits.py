@@ -4,7 +4,9 @@ Idle is judged by the usage samples of the ranks. If there are gaps in the sampl
 the workspace is not stopped.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 
@@ -17,6 +19,7 @@ from workloads.scheduling.limits.limited import workloads_with_limit
 CORES = 0.05  # an idle notebook server uses a tenth of this
 GPU_PERCENT = 1.0
 GAP = timedelta(minutes=2)  # longest gap between samples; beyond it usage is unknown
+SAMPLES_AT_ONCE = 500
 
 
 def stop_idle_workspaces() -> None:
@@ -24,22 +27,43 @@ def stop_idle_workspaces() -> None:
     now = timezone.now()
     columns = ("phase", "phase_updated_at", "run")
     for workload, seconds in workloads_with_limit("idle_limit_seconds", *columns):
-        since = now - timedelta(seconds=seconds)
-        if workload.phase_updated_at <= since and was_idle(workload, since, now):
+        earliest = now - timedelta(seconds=seconds)
+        if idle_since(workload, now, uses_anything, earliest=earliest) <= earliest:
             stop_idle(Workload.objects.get(pk=workload.pk))
 
 
-def was_idle(workload: Workload, since: datetime, now: datetime) -> bool:
-    """Whether no rank has used its CPU or GPU since then. ``False`` if nobody knows."""
-    samples = workload.samples.filter(kind=SampleKind.USAGE, run=workload.run, at__gte=since)
-    last = since
-    for at, values in samples.order_by("at").values_list("at", "values"):
-        if at - last > GAP or values.get("cpu") is None:
-            return False
-        if values["cpu"] > CORES or values.get("gpu", 0) > GPU_PERCENT:
-            return False
-        last = at
-    return now - last <= GAP
+def uses_anything(usage: Mapping[str, Any]) -> bool | None:
+    """Whether a rank uses its CPU or GPU, by a usage sample; ``None`` if nobody knows."""
+    cpu = usage.get("cpu")
+    return None if cpu is None else cpu > CORES or usage.get("gpu", 0) > GPU_PERCENT
+
+
+def uses_gpu(usage: Mapping[str, Any]) -> bool | None:
+    """Whether a rank uses its GPUs, by a usage sample; ``None`` if nobody knows."""
+    gpu = usage.get("gpu")
+    return None if gpu is None else gpu > GPU_PERCENT
+
+
+def idle_since(
+    workload: Workload,
+    now: datetime,
+    uses: Callable[[Mapping[str, Any]], bool | None],
+    *,
+    earliest: datetime,
+) -> datetime:
+    """Return since when no rank has been used, as far as anybody knows; at most since ``earliest``.
+    Unknown use, and the time before a gap in the samples, count as use."""
+    begin = max(workload.phase_updated_at, earliest)
+    samples = workload.samples.filter(kind=SampleKind.USAGE, run=workload.run, at__gte=begin)
+    since = now
+    newest_first = samples.order_by("-at").values_list("at", "values")
+    for at, usage in newest_first.iterator(chunk_size=SAMPLES_AT_ONCE):
+        if since - at > GAP:
+            return since
+        if uses(usage) is not False:
+            return at
+        since = at
+    return begin if since - begin <= GAP else since
 
 
 def stop_idle(workload: Workload) -> bool:

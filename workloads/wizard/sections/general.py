@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from core.forms.durations import split_duration
 from core.forms.field import Cell, Input
+from projects.models import Project
+from projects.rules import idle_limit_of, time_limit_of
 from spec.parts.labels import Annotation
+from spec.workload import WorkloadSpec
 from workloads.plan import Plan
 from workloads.wizard.sections.base import (
     Question,
@@ -36,12 +39,23 @@ def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
         yield "Time limit", _duration_text(spec.time_limit_seconds), ""
     if spec.idle_limit_seconds is not None:
         yield "Idle limit", _duration_text(spec.idle_limit_seconds), ""
+    if plan.project:
+        yield from _rule_lines(plan.project, spec)
     yield "Backoff limit", str(spec.backoff_limit), "backoffLimit"
     yield (
         "Auto-deletion after",
         _duration_text(spec.auto_deletion_time_after_completion_seconds),
         "",
     )
+
+
+def _rule_lines(project: Project, spec: WorkloadSpec) -> Iterator[ReviewLine]:
+    """Yield the limits that the workload will have from scheduling rules."""
+    kind = spec.kind.traits
+    if time_limit := time_limit_of(project, kind):
+        yield "Time limit by rule", str(time_limit), ""
+    if idle_limit := idle_limit_of(project, kind, spec.preemptibility):
+        yield "Idle GPU limit by rule", str(idle_limit), ""
 
 
 def _pairs(items: Iterable[Annotation]) -> str:

@@ -1,10 +1,12 @@
 """Section: where pods may run and with which priority, as in ``spec.scheduling``."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.forms.field import Cell, Input, Option
 from core.forms.shown import ShownField
+from projects.rules import node_types_of
 from spec.parts.scheduling import (
     Effect,
     Preemptibility,
@@ -69,6 +71,23 @@ class QueueQuestion(Question):
         """Say in the first option which queue starts a workload that names none."""
         if shown.options:
             shown.options[0] = ("", _default_queue_text(plan, offer))
+
+
+class NodeTypeQuestion(Question):
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
+        """Offer the types that a scheduling rule allows, and require one of them."""
+        rule = node_types_of(plan.project, plan.draft.traits) if plan.project else None
+        if rule is None:
+            return
+        shown.field = replace(
+            shown.field,
+            input=Input.SELECT,
+            required=True,
+            hint=f"Required by a rule of {rule.source}.",
+        )
+        shown.options = [("", "Select a node type"), *((name, name) for name in rule.types)]
+        if shown.value and shown.value not in rule.types:
+            shown.options.append((shown.value, f"{shown.value} (not allowed)"))
 
 
 def _default_queue_text(plan: Plan, offer: "Offer") -> str:
@@ -140,7 +159,7 @@ SCHEDULING = Section(
             single=True,
             switch="topology",
         ),
-        Question(
+        NodeTypeQuestion(
             "nodeType",
             "Node type",
             Input.SELECT,
