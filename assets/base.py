@@ -194,6 +194,11 @@ class AssetKind(ABC, Generic[A]):
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
     @property
+    def is_judged(self) -> bool:
+        """Whether policies judge what it adds to a pod."""
+        return self.is_chosen_per_pod or bool(self.list_key)
+
+    @property
     def is_chosen_per_pod(self) -> bool:
         """Whether the wizard asks for one per kind of pod."""
         return self.panel not in {None, Panel.SETUP}

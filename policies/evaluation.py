@@ -159,6 +159,17 @@ def find_violations_of_asset(
     yield from Judge(relevant, read_given=read, read_loaded=read).find_violations()
 
 
+def default_rules(rules: Iterable[Rule]) -> dict[str, dict[str, Rule]]:
+    """Return the rules that fill in a field, by its dotted path in the document: those of list
+    items by the key of the item, any other one by the empty text."""
+    by_field: dict[str, dict[str, Rule]] = {}
+    for rule in rules:
+        if rule.enforcement is Enforcement.DEFAULT:
+            name, key = split_item(rule.field)
+            by_field.setdefault(_document_address(name), {})[key or ""] = rule
+    return by_field
+
+
 def field_rulings(rules: Iterable[Rule]) -> dict[str, FieldRuling]:
     """Return what rules say about each field, by its dotted path in the document."""
     by_field: dict[str, list[Rule]] = {}
@@ -178,7 +189,9 @@ def _combine(name: str, rules: list[Rule]) -> FieldRuling:
     def given(enforcement: Enforcement) -> list[Any]:
         return [rule.value for rule in values.get(enforcement, ())]
 
-    deciding = next((rule for rule in rules if not rule.value), rules[0])
+    locking = [rule for rule in values.get(Enforcement.CAN_EDIT, ()) if not rule.value]
+    deciding = locking or rules  # a locked field keeps its value, whatever else holds for it
+    scopes = dict.fromkeys(rule.source.scope for rule in deciding)
     value_type = value_type_of(name)
     bound = partial(_measured, value_type)
     locked_items = (split_item(rule.field)[1] for rule in values.get(Enforcement.LOCKED, ()))
@@ -186,8 +199,9 @@ def _combine(name: str, rules: list[Rule]) -> FieldRuling:
     return FieldRuling(
         locked=False in given(Enforcement.CAN_EDIT),
         required=True in given(Enforcement.REQUIRED),
-        source=deciding.source.label,
-        why=deciding.why,
+        source=" and ".join(dict.fromkeys(rule.source.label for rule in deciding)),
+        scopes=tuple(scopes),
+        why="; ".join(dict.fromkeys(rule.why.rstrip(".") for rule in deciding if rule.why)),
         min=max(given(Enforcement.MIN), key=bound, default=None),
         max=min(given(Enforcement.MAX), key=bound, default=None),
         step=next(iter(given(Enforcement.STEP)), None),

@@ -227,6 +227,17 @@ class Scoped(models.Model):
     class Meta:
         abstract = True
 
+    def includes(self, project: Project) -> bool:
+        """Whether the scope includes a project: :func:`scopes_including` for a row at hand."""
+        match self.scope:
+            case Scope.CLUSTER:
+                return self.cluster_id == project.cluster_id
+            case Scope.DEPARTMENT:
+                return self.department_id == project.department_id
+            case Scope.PROJECT:
+                return self.project_id == project.pk
+        return True
+
     @property
     def scope_name(self) -> str:
         """The scope's name: ``Project team-a``, ``Account``."""

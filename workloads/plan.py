@@ -6,7 +6,7 @@ the name is free and the quota has room is only settled at submission: the first
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +22,7 @@ from clusters import health
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
 from engines.base import Handle
-from policies.evaluation import field_rulings, fill_in, find_violations
+from policies.evaluation import default_rules, field_rulings, fill_in, find_violations
 from policies.models import find_rules
 from policies.rules import Rule
 from projects.models import Project, find_submittable_project
@@ -30,7 +30,7 @@ from projects.quotas import Demand
 from projects.rules import node_types_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.formats.merge import USER, MergedLayers, path_in_layer
+from spec.formats.merge import USER, MergedLayers, parent_paths, path_in_layer
 from spec.framework import Framework
 from spec.kind import workload_kind
 from spec.problems.errors import TAKEN, Problem, SpecError
@@ -95,6 +95,17 @@ class Plan:
     #: Whether it would start now, and the nodes and quotas on which that is judged.
     fit: Fit | None = None
     ground: Ground | None = None
+
+    @cached_property
+    def policy_defaults(self) -> dict[str, dict[str, Rule]]:
+        """The rules of policies that fill in a field, by its dotted path; those of list items by
+        the key of the item."""
+        return default_rules(self.policy_rules)
+
+    def origin_of(self, path: str) -> str:
+        """Return where the value at a dotted path came from."""
+        holders = (path, *parent_paths(path))
+        return next((self.origins[holder] for holder in holders if holder in self.origins), "")
 
     @property
     def is_submittable(self) -> bool:

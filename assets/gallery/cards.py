@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from accounts.models import User
 from assets.base import A, AssetCard, AssetKind, Fact
+from assets.compliance import find_unadmitted
 from assets.kinds import KINDS
 from clusters.models import Cluster
 from core.forms.words import field_sentence
@@ -18,12 +20,18 @@ UNUSABLE_CHIPS = {UNUSABLE, NOT_VALID}
 
 
 def asset_cards(
-    kind: AssetKind[A], assets: Sequence[A], cluster: Cluster | None = None
+    kind: AssetKind[A],
+    assets: Sequence[A],
+    cluster: Cluster | None = None,
+    *,
+    viewer: User | None = None,
 ) -> list[AssetCard]:
     """Cards of assets of one kind, judged for ``cluster`` or for each asset where it belongs, with
-    the names of assets they refer to."""
+    the names of assets they refer to. With a ``viewer``, policies judge them, too: an asset that
+    none of the viewer's projects may use says so."""
     linked_facts = _linked_facts(kind, assets)
-    issues = kind.issues(assets, cluster)
+    unadmitted = find_unadmitted(kind, assets, viewer) if viewer else {}
+    issues = {**unadmitted, **kind.issues(assets, cluster)}
     own_cards = [(asset.pk, _draw_card(kind, asset, cluster or asset.cluster)) for asset in assets]
     cards = [(pk, replace(card, facts=[*card.facts, *linked_facts[pk]])) for pk, card in own_cards]
     return [_with_issue(card, issues.get(pk, "")) for pk, card in cards]

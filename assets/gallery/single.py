@@ -26,7 +26,7 @@ MOST_USERS = 20
 def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """Show one asset: in the drawer from the gallery, or as a page."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    (card,) = asset_cards(kind, [asset])
+    (card,) = asset_cards(kind, [asset], viewer=request.user)
     is_editable = kind.rows.editable_by(request.user).filter(pk=pk).exists()
     context = {
         "kind": kind,

@@ -124,7 +124,9 @@ class GalleryState:
         rows = list(self.rows())
         start = 0
         while chunk := rows[start : start + EXPORT_CHUNK]:
-            for asset, card in zip(chunk, asset_cards(self.kind, chunk), strict=True):
+            for asset, card in zip(
+                chunk, asset_cards(self.kind, chunk, viewer=self.user), strict=True
+            ):
                 yield [column.text(asset, card) for column in self.columns]
             start += EXPORT_CHUNK
 

@@ -34,7 +34,9 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
     look = _remembered_look(request)
     size = ROWS_A_PAGE if look == TABLE else CARDS_A_PAGE
     page = Paginator(state.rows(), size).get_page(request.GET.get("page"))
-    assets_with_cards = list(zip(page, asset_cards(kind, list(page)), strict=True))
+    assets_with_cards = list(
+        zip(page, asset_cards(kind, list(page), viewer=request.user), strict=True)
+    )
     context = {
         "kind": kind,
         "state": state,

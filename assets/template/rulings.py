@@ -27,7 +27,9 @@ def rulings_of(template: Template) -> Rulings:
     for rule in base.rules or ():
         locked = rule.locked or rule.hidden
         source = f"template {template.name}"
-        rulings[rule.field] = FieldRuling(locked, rule.required, rule.hidden, source, rule.why)
+        rulings[rule.field] = FieldRuling(
+            locked, rule.required, rule.hidden, source=source, why=rule.why
+        )
     if base.master:
         return rulings
     workers = {path: ruling for path, ruling in rulings.items() if path.startswith("worker.")}

@@ -15,7 +15,8 @@ class AllowedValue:
 @dataclass(frozen=True)
 class FieldRuling:
     """What templates and policies say about one field together. ``source`` says whose it is:
-    ``template base``. ``why`` is the reason, if one was given.
+    ``template base``. ``scopes`` are the keys of the scopes whose policies say it, such as
+    ``department:3``. ``why`` is the reason, if one was given.
 
     A ``locked`` field keeps its value; a ``hidden`` one is locked and not shown. ``min`` and
     ``max`` are the bounds as their policy writes them. ``options`` is empty if every value is
@@ -27,6 +28,7 @@ class FieldRuling:
     required: bool = False
     hidden: bool = False
     source: str = ""
+    scopes: tuple[str, ...] = ()
     why: str = ""
     min: Any = None
     max: Any = None
@@ -38,14 +40,33 @@ class FieldRuling:
 
     @property
     def sentence(self) -> str:
-        """``Locked by template base: one image for all.``"""
-        if self.locked:
-            verb = "Locked"
-        elif self.required:
-            verb = "Required"
-        else:
-            verb = "Ruled"
-        return f"{verb} by {self.source}{self.reason}."
+        """``Locked by template base: one image for all.``, or ``Required, 1 to 8 by policy …``;
+        empty if there is nothing to say about the field as a whole."""
+        words = ["locked"] if self.locked else self._limits
+        if not words:
+            return ""
+        text = ", ".join(words)
+        return f"{text[:1].upper()}{text[1:]} by {self.source}{self.reason}."
+
+    @property
+    def _limits(self) -> list[str]:
+        """Return what an unlocked field must be."""
+        words = ["required"] if self.required else []
+        if self.min is not None and self.max is not None:
+            words.append(f"{self.min} to {self.max}")
+        elif self.min is not None:
+            words.append(f"at least {self.min}")
+        elif self.max is not None:
+            words.append(f"at most {self.max}")
+        if self.step is not None:
+            words.append(f"in steps of {self.step}")
+        if self.options:
+            words.append("limited to these options")
+        if self.starts_with:
+            words.append(f"starts with {self.starts_with}")
+        if not self.may_add:
+            words.append("no further items")
+        return words
 
     @property
     def reason(self) -> str:

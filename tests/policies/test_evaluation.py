@@ -184,3 +184,13 @@ def test_the_strictest_limits_of_a_field_are_shown() -> None:
     workers = rulings["numWorkers"]
     assert (workers.min, workers.max, workers.step) == (1, 4, 2)
     assert [option.value for option in rulings["worker.image"].options] == ["b"]
+
+
+def test_a_field_with_rules_of_two_policies_names_both() -> None:
+    team = RuleSource("policy small of Project team", "project:1")
+    name = "compute.gpuDevicesRequest"
+    wide = [it.of(OWNER) for it in read_tree(rule(name, max=8, why="A node has 8"), DISTRIBUTED)]
+    narrow = [it.of(team) for it in read_tree(rule(name, min=1), DISTRIBUTED)]
+    ruling = field_rulings([*wide, *narrow])[f"worker.{name}"]
+    assert ruling.sentence == f"1 to 8 by {OWNER.label} and {team.label}: A node has 8."
+    assert ruling.scopes == ("account", "project:1")
