@@ -34,6 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("assets.urls")),
     path("", include("clusters.urls")),
     path("", include("notifications.urls")),
+    path("", include("policies.urls")),
     path("", include("projects.urls")),
     path("styleguide/", styleguide, name="styleguide"),
     path("", include("workloads.urls")),

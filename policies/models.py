@@ -11,6 +11,7 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from core.database.choices import Choices, values_of
+from policies.masks import mask_rules
 from policies.rules import Enforcement, Rule, RuleSource, settle
 from policies.tree import write_tree
 from projects.models import Department, Project
@@ -109,6 +110,10 @@ class Policy(Scoped):
         return OwningScope.from_asset(self)
 
     @property
+    def kind_label(self) -> str:
+        return WorkloadKind(self.kind).label
+
+    @property
     def source(self) -> RuleSource:
         """What its rules say about whose they are: ``policy limits of Department vision``."""
         scope = self.owning_scope
@@ -121,8 +126,8 @@ class Policy(Scoped):
 
     @property
     def tree(self) -> Document:
-        """Its rules in Run:ai's form."""
-        return write_tree(self.rules, WorkloadKind(self.kind))
+        """Its rules in Run:ai's form, without values that look secret."""
+        return write_tree(mask_rules(self.rules), WorkloadKind(self.kind))
 
 
 class PolicyVersion(models.Model):
@@ -145,7 +150,8 @@ class PolicyVersion(models.Model):
 
     @property
     def tree(self) -> Document:
-        return write_tree(load_rules(self.rules_json), WorkloadKind(self.policy.kind))
+        rules = mask_rules(load_rules(self.rules_json))
+        return write_tree(rules, WorkloadKind(self.policy.kind))
 
 
 def dump_rules(rules: Iterable[Rule]) -> list[dict[str, Any]]:

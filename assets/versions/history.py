@@ -1,7 +1,6 @@
 """Versions of assets: stored with each change, compared, and restored."""
 
 from dataclasses import dataclass
-from difflib import unified_diff
 from typing import Any
 
 from django.db.models import DateTimeField, Field, QuerySet
@@ -12,6 +11,7 @@ from assets.base import A, AssetKind
 from assets.names import as_yaml
 from assets.versions.model import AssetVersion
 from core.database.fields import EncryptedTextField
+from core.differences import diff_lines
 from projects.scopes import Scoped
 from spec.formats import documents
 from spec.versions import upgrade_document, with_version
@@ -78,7 +78,7 @@ def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
     return [
         Change(
             version,
-            _diff_lines(texts[index + 1], texts[index]),
+            diff_lines(texts[index + 1], texts[index]) if texts[index + 1] else (),
             is_first=index == len(versions) - 1,
             is_current=index == 0,
         )
@@ -134,9 +134,3 @@ def _version_lines(kind: AssetKind[A], asset: A, version: AssetVersion, user: Us
         *documents.to_yaml(column_values).splitlines(),
         *as_yaml(kind, version_asset, user).splitlines(),
     ]
-
-
-def _diff_lines(before: list[str], after: list[str]) -> tuple[tuple[str, str], ...]:
-    tones = {"+": "added", "-": "removed"}
-    lines = list(unified_diff(before, after, n=2, lineterm=""))[2:] if before else []
-    return tuple((tones.get(line[:1], ""), line) for line in lines if not line.startswith("@@"))

@@ -27,6 +27,7 @@ from tests.factories import (
 )
 from tests.fuzz.bodies import ASSETS
 from tests.notifications.factories import WebhookFactory
+from tests.policies.examples import make_policy, rule
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
@@ -170,6 +171,7 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "node-pools": pool.pk,
         "departments": project.department_id,
         "projects": project.pk,
+        "policies": make_policy(project, rule("numWorkers", max=64), name=SECRET, by=admin).pk,
         "workloads": workload.pk,
         "distributed": workload.pk,
         "trainings": training.pk,

@@ -74,6 +74,10 @@ TABLE = r"""
 134+++ 555555 /webhooks/<uuid:pk>/deliveries/<uuid:delivery>/
 555555 134+++ /webhooks/<uuid:pk>/deliveries/<uuid:delivery>/resend/
 555555 134+++ /webhooks/<uuid:pk>/test/
+13333+ 13333+ /policies/<uuid:pk>/delete/
+13++++ 555555 /policies/
+134+++ 555555 /policies/<uuid:pk>/
+134+++ 555555 /projects/<int:pk>/policy/
 13333+ 555555 /clusters/<uuid:pk>/connection/
 13333+ 555555 /clusters/rights.yaml
 13333+ 555555 /clusters/tests/<uuid:pk>/
