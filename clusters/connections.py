@@ -39,6 +39,7 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         qos=capabilities.qos,
         containers=capabilities.containers,
         kueue=bool(capabilities.kueue),
+        semi_preemptible=capabilities.semi_preemptible,
     )
     try:
         return cluster.settings.apply_to(site)

@@ -32,6 +32,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             priority_classes=tuple(data.get("priority_classes", ())),
             terminal=data.get("terminal", False),
             quotas=data.get("quotas", False),
+            semi_preemptible=data.get("semi_preemptible", False),
             topologies=_names(data.get("topologies")),
             node_ports=tuple(data.get("node_ports", ())),
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),

@@ -199,6 +199,7 @@ class Capabilities:
     terminal: bool = False
     topologies: tuple[str, ...] | None = None  # of its network; None if unknown
     quotas: bool = False  # its queues enforce projects' quotas, see ``Engine.keep_queues``
+    semi_preemptible: bool = False  # its scheduler can guarantee a part of a workload
     node_ports: tuple[int, ...] = ()  # used by others than Trainyard, as far as it may look
     partitions: tuple[Partition, ...] = ()
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None if unknown
@@ -233,6 +234,7 @@ class Site:
     labels form the pool ``DEFAULT_POOL``. Tools get external URLs below ``ingress_domain``.
     ``public_url`` is Trainyard's own address, without a trailing slash. ``containers`` starts
     images where ranks are otherwise programs of the nodes. With ``kueue`` a job can name a queue.
+    With ``semi_preemptible`` the scheduler can guarantee a part of a workload.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -246,6 +248,7 @@ class Site:
     qos: tuple[ServiceLevel, ...] = ()
     containers: str = ""
     kueue: bool = False
+    semi_preemptible: bool = False
 
 
 @dataclass(frozen=True)

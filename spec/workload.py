@@ -229,7 +229,7 @@ class WorkloadSpec(Part):
         None,
         description=(
             "Whether it may be stopped for a workload with a better claim; if it is null, its "
-            "priority decides"
+            "priority decides. Of a semi-preemptible one, minReplicas workers may not"
         ),
     )
     job_labels: tuple[Label, ...] = Field(
@@ -309,6 +309,16 @@ class WorkloadSpec(Part):
         return self
 
     @model_validator(mode="after")
+    def _semi_preemptible_has_a_minimum(self) -> Self:
+        is_semi = self.preemptibility is Preemptibility.SEMI_PREEMPTIBLE
+        if is_semi and self.min_replicas is None:
+            raise ValueError(
+                "preemptibility: semi-preemptible guarantees minReplicas workers, which only "
+                "elastic PyTorch workloads have; set minReplicas or choose another"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _fields_are_the_frameworks(self) -> Self:
         for attribute, owner in _owned_fields():
             field = type(self).model_fields[attribute]
@@ -335,6 +345,17 @@ class WorkloadSpec(Part):
     @property
     def is_elastic(self) -> bool:
         return self.min_replicas is not None or self.max_replicas is not None
+
+    @property
+    def guaranteed_part(self) -> "WorkloadSpec | None":
+        """What is never taken back once it runs, and so has to stay within the quota: everything,
+        the minimum of workers, or nothing."""
+        match self.preemptibility:
+            case Preemptibility.NON_PREEMPTIBLE:
+                return self
+            case Preemptibility.SEMI_PREEMPTIBLE:
+                return self.model_copy(update={"num_workers": self.min_replicas})
+        return None
 
     @property
     def has_master(self) -> bool:

@@ -45,8 +45,16 @@ class PriorityClass(StrEnum):
 
 
 class Preemptibility(StrEnum):
+    """Whether a workload may be taken back for one with a better claim: as a whole, not at all, or
+    what it has beyond its minimum of workers."""
+
     PREEMPTIBLE = "preemptible"
     NON_PREEMPTIBLE = "non-preemptible"
+    SEMI_PREEMPTIBLE = "semi-preemptible"
+
+    @property
+    def label(self) -> str:
+        return self.value.capitalize()
 
 
 class Effect(StrEnum):

@@ -308,7 +308,12 @@ SCHEDULING = _in_panel(
     _workload_flag("--queue", "queue", TEXT, "LocalQueue of Kueue that starts it."),
     _workload_flag("--topology", "topology", items.TOPOLOGY.kind(many=False), "A topology of KAI."),
     _workload_flag("--priority", "priorityClass", TEXT, "very-low to very-high."),
-    _workload_flag("--preemptibility", "preemptibility", TEXT, "preemptible or non-preemptible."),
+    _workload_flag(
+        "--preemptibility",
+        "preemptibility",
+        TEXT,
+        "preemptible, non-preemptible or semi-preemptible.",
+    ),
     _workload_flag("--category", "category", TEXT, "What it is for, in a word."),
 )
 LIFECYCLE = _in_panel(

@@ -25,11 +25,14 @@ from engines.kubernetes.jobs import (
 )
 from engines.kubernetes.kueue.names import QUEUE_NAME, served_version
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
+from spec.formats.stored import as_mapping
 from spec.framework import Framework
+from spec.parts.scheduling import Preemptibility
 from spec.problems.causes import CauseKind
 
 TOPOLOGIES = "kai.scheduler/v1alpha1"
 QUEUES = "queues"
+POD_GROUP_SCHEMAS = f"/openapi/v3/apis/{KAI_GROUP}/v2alpha2"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
 CLAIMS = "/api/v1/persistentvolumeclaims"
@@ -63,6 +66,7 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         terminal=True,
         topologies=topologies(api),
         quotas=kai and QUEUES in served_resources(api, queues.API),
+        semi_preemptible=kai and has_semi_preemption(api),
         node_ports=node_ports(
             _list_if_allowed(
                 lambda: list(api.all_items(SERVICES, labelSelector=NEITHER_OURS_NOR_RANKS))
@@ -73,6 +77,23 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         kueue=kueue,
         local_queues=local_queues(api, kueue, prefix) if kueue else None,
     )
+
+
+def has_semi_preemption(api: Api) -> bool:
+    """Whether KAI knows semi-preemptible workloads, by the schema of its PodGroups: an earlier
+    version takes the word for none of its own, and preempts the workload as a whole."""
+    try:
+        schemas = api.get(POD_GROUP_SCHEMAS)["components"]["schemas"]
+    except (EngineRefused, KeyError):
+        return False
+    words = (as_mapping(_spec_of(schema).get("preemptibility")) for schema in schemas.values())
+    return any(Preemptibility.SEMI_PREEMPTIBLE in word.get("enum", ()) for word in words)
+
+
+def _spec_of(schema: Manifest) -> Manifest:
+    """The properties of an object's spec, by the schema of the object."""
+    spec = as_mapping(as_mapping(schema.get("properties")).get("spec"))
+    return as_mapping(spec.get("properties"))
 
 
 def existing_job_kinds(api: Api) -> list[JobKind]:

@@ -67,6 +67,12 @@ def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
         yield "topology", f"placement by topology {NO_KAI}{LEAVE_OUT}"
     if spec.preemptibility is Preemptibility.NON_PREEMPTIBLE and not has_kai(launch):
         yield "preemptibility", f"it {NO_KAI}{LEAVE_OUT}"
+    if spec.preemptibility is Preemptibility.SEMI_PREEMPTIBLE and not site.semi_preemptible:
+        yield (
+            "preemptibility",
+            "the cluster has no scheduler that guarantees a part of a workload: that needs a "
+            f"release of KAI that knows semi-preemptible{LEAVE_OUT}",
+        )
     if spec.priority_class and spec.priority_class not in site.priority_classes:
         yield "priorityClass", _without_priority(spec.priority_class, site)
     if spec.terminate_after_preemption:

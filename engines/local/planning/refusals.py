@@ -22,6 +22,7 @@ from engines.shared.unsupported import (
 from spec.framework import Head
 from spec.imports.allocation import read_allocation
 from spec.parts.environment import Seccomp
+from spec.parts.scheduling import Preemptibility
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
 
@@ -51,6 +52,11 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.is_elastic:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, "the ranks of the local engine start and end together"
+    if spec.preemptibility is Preemptibility.SEMI_PREEMPTIBLE:
+        yield (
+            "preemptibility",
+            "the local engine runs all workers or none, so it takes back all or none",
+        )
     if set(spec.node_pools) - {DEFAULT_POOL}:
         yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"
     yield from queue_complaints(spec, "on one machine")

@@ -152,7 +152,7 @@ SITE = Site(
     ingress_class="nginx",
     public_url="https://trainyard.example.com",
 )
-WITH_KAI = Site(("default-scheduler", KAI), ("high", "low"), POOLS)
+WITH_KAI = Site(("default-scheduler", KAI), ("high", "low"), POOLS, semi_preemptible=True)
 EVERY = {
     "numWorkers": 4,
     "worker": FULL,
@@ -209,6 +209,13 @@ CASES: dict[str, dict[str, Any]] = {
         **ONLY,
     },
     "pytorch-kai": {"distributedFramework": "PyTorch", **ON_KAI},
+    "pytorch-elastic-kai": {
+        "distributedFramework": "PyTorch",
+        "numWorkers": 4,
+        "minReplicas": 2,
+        "preemptibility": "semi-preemptible",
+        **ONLY,
+    },
     "pytorch-kueue": {"distributedFramework": "PyTorch", "numWorkers": 2, **IN_QUEUE},
     "tensorflow": {"distributedFramework": "TF", "numWorkers": 2},
     "tensorflow-workers-only": {"distributedFramework": "TF", "numWorkers": 2, **ONLY},

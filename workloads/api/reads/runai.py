@@ -63,8 +63,5 @@ def _reason(workload: Workload) -> str | None:
     if workload.reason != Reason.WAITING_FOR_QUOTA:
         return None
     preemptibility = as_mapping(workload.spec_json).get("preemptibility")
-    return (
-        "NonPreemptibleOverQuota"
-        if preemptibility == Preemptibility.NON_PREEMPTIBLE
-        else "OverLimit"
-    )
+    stays_within_quota = (Preemptibility.NON_PREEMPTIBLE, Preemptibility.SEMI_PREEMPTIBLE)
+    return "NonPreemptibleOverQuota" if preemptibility in stays_within_quota else "OverLimit"

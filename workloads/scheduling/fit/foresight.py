@@ -9,9 +9,9 @@ from clusters.connections import complaints, never_starts, waits_for
 from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
-from projects.quotas import strict_quotas_of
+from projects.quotas import Demand, StrictQuota, quota_of, strict_quotas_of
 from projects.rules import node_types_of
-from spec.problems.causes import CauseKind
+from spec.problems.causes import Cause, CauseKind
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import admission, capacity
@@ -41,6 +41,7 @@ def predict(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresight
     if cluster.capabilities.queues:
         ground = supply_of_cluster(cluster, spec, project)
         fit = _within_limits(cluster, project, spec, predict_fit(spec, ground))
+        fit = _within_guarantee(project, spec, fit, ground)
         return Foresight(_after_missing_objects(cluster, project, spec, fit), ground)
     device_memory = cluster.gpu_memory if spec.depends_on_gpu_memory else 0
     there = capacity.occupying_workloads(cluster)
@@ -75,6 +76,22 @@ def _within_limits(cluster: Cluster, project: Project, spec: WorkloadSpec, fit: 
     if fit.answer is Answer.NEVER:
         return replace(fit, largest=largest or None)
     return Fit(Answer.NEVER, cause, largest=largest or None)
+
+
+def _within_guarantee(project: Project, spec: WorkloadSpec, fit: Fit, ground: Ground) -> Fit:
+    """Return the judgement where queues enforce quotas: what is never taken back of a gang has to
+    fit into the quota of its project."""
+    part = spec.guaranteed_part
+    if part is None or fit.answer is Answer.NEVER or not project.cluster.capabilities.quotas:
+        return fit
+    account = StrictQuota("project", project.name, quota_of(project), Demand())
+    over = account.excess(Demand.from_spec(part, gpu_memory=ground.device_memory))
+    if not over:
+        return fit
+    what = "It is" if part is spec else f"Its minimum of {part.num_workers} workers is"
+    title = f"{what} never taken back, so it has to fit into the quota of {project.name}: {over}"
+    cause = Cause(CauseKind.QUOTA, title, "Ask for less, or make it preemptible.")
+    return Fit(Answer.NEVER, cause)
 
 
 def _unsaved_handle(project: Project) -> Handle:

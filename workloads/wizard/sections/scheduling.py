@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from core.forms.field import Cell, Input, Option
 from core.forms.shown import ShownField
 from projects.rules import node_types_of
+from spec.framework import Framework
 from spec.parts.scheduling import (
     Effect,
     Preemptibility,
@@ -90,6 +91,18 @@ class NodeTypeQuestion(Question):
             shown.options.append((shown.value, f"{shown.value} (not allowed)"))
 
 
+class PreemptibilityQuestion(Question):
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
+        """Offer the guarantee of a part only to gangs that can be elastic, on clusters whose
+        scheduler knows it."""
+        is_elastic_framework = plan.draft.framework_of_gang == Framework.PYTORCH
+        is_known = bool(offer.cluster and offer.cluster.capabilities.semi_preemptible)
+        if is_elastic_framework and is_known:
+            return
+        semi = Preemptibility.SEMI_PREEMPTIBLE
+        shown.options = [it for it in shown.options if it[0] != semi or shown.value == semi]
+
+
 def _default_queue_text(plan: Plan, offer: "Offer") -> str:
     if plan.project and plan.project.default_queue:
         return f"The project's default: {plan.project.default_queue}"
@@ -119,7 +132,7 @@ def _workload_lines(plan: Plan) -> Iterator[ReviewLine]:
     if spec.priority_class:
         yield "Priority", str(spec.priority_class), "priorityClass"
     if spec.preemptibility:
-        yield "Preemptibility", spec.preemptibility.capitalize(), ""
+        yield "Preemptibility", spec.preemptibility.label, ""
     if topology := spec.topology:
         levels = [f"{topology.required} (required)"] if topology.required else []
         levels += [f"{topology.preferred} (preferred)"] if topology.preferred else []
@@ -201,16 +214,13 @@ SCHEDULING = Section(
             choices="priority_classes",
             missing=NOT_ON_CLUSTER,
         ),
-        Question(
+        PreemptibilityQuestion(
             "preemptibility",
             "Preemptibility",
             Input.SELECT,
-            hint="Non-preemptible workloads stay within the quota and are never preempted.",
-            options=(
-                ("", "The default"),
-                (Preemptibility.PREEMPTIBLE, "Preemptible"),
-                (Preemptibility.NON_PREEMPTIBLE, "Non-preemptible"),
-            ),
+            hint="Non-preemptible workloads stay within the quota and are never preempted. Of a "
+            "semi-preemptible one that holds for its minimum of workers, and the rest is elastic.",
+            options=(("", "The default"), *((str(it), it.label) for it in Preemptibility)),
         ),
         Question(
             "topology.name",

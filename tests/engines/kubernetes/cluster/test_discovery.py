@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from engines.base import Capabilities, Claim
 from engines.kubernetes.cluster.discovery import (
     CLAIMS,
     CONFIG_MAPS,
+    POD_GROUP_SCHEMAS,
     SERVICES,
     capabilities,
+    has_semi_preemption,
 )
 from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
@@ -88,3 +92,29 @@ def test_config_maps_of_projects_are_known_by_their_names_alone() -> None:
         assert "as=PartialObjectMetadataList" in server.accepted[CONFIG_MAPS]
         server.answers[CONFIG_MAPS] = (403, "configmaps is forbidden")
         assert told(server).config_maps is None
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        (["preemptible", "non-preemptible", "semi-preemptible"], True),
+        (["preemptible", "non-preemptible"], False),
+        (None, False),
+    ],
+)
+def test_semi_preemptible_is_known_by_the_schema_of_kais_pod_groups(
+    words: list[str] | None, known: bool
+) -> None:
+    field = {"type": "string", **({"enum": words} if words else {})}
+    pod_group = {"properties": {"spec": {"properties": {"preemptibility": field}}}}
+    with answering() as server:
+        server.answers[POD_GROUP_SCHEMAS] = {
+            "components": {"schemas": {"other": {}, "PodGroup": pod_group}}
+        }
+        assert has_semi_preemption(server.api) is known
+
+
+def test_without_a_schema_semi_preemptible_is_not_known() -> None:
+    with answering() as server:
+        server.answers[POD_GROUP_SCHEMAS] = (403, "forbidden")
+        assert not has_semi_preemption(server.api)

@@ -193,6 +193,7 @@ def test_a_launcher_that_inherits_takes_no_gpus() -> None:
         ({"priorityClass": "low"}, "priorityClass"),
         ({"topology": {"name": "dc", "required": "rack"}}, "topology"),
         ({"preemptibility": "non-preemptible"}, "preemptibility"),
+        ({"preemptibility": "semi-preemptible", "minReplicas": 1, **ONLY}, "preemptibility"),
         ({"terminateAfterPreemption": True}, "terminateAfterPreemption"),
         ({"worker": SIMPLE | {"restartPolicy": "Always"}}, "worker.restartPolicy"),
         ({"distributedFramework": "XGBoost", **ONLY}, "architecture"),
