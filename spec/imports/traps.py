@@ -43,9 +43,20 @@ COPIED = (
 OWN_FOLDER = "Without --chdir it starts in a folder of the workload, not where your files are."
 #: Options of a job that mean something on this machine.
 MACHINE_OPTIONS = {
-    *("job-name", "time", "nodes", "chdir", "mem", "mem-per-cpu", "mem-per-gpu", "cpus-per-gpu"),
+    *(
+        "job-name",
+        "time",
+        "nodes",
+        "chdir",
+        "signal",
+        "mem",
+        "mem-per-cpu",
+        "mem-per-gpu",
+        "cpus-per-gpu",
+    ),
     *("cpus-per-task", "sockets-per-node", *TASK_OPTIONS, *GPU_OPTIONS),
 }
+NO_TIME_LIMIT = "Without --time there is no end before which --signal could send its signal."
 OUTPUT_KEPT = "Trainyard keeps what each rank prints; this file is not written."
 #: Options whose effect Trainyard has in a way of its own.
 HANDLED_OPTIONS = {
@@ -86,6 +97,8 @@ def machine_notes(
             yield Note(option.line, OUTPUT_KEPT)
         elif name not in {*MACHINE_OPTIONS, "array"}:
             yield Note(option.line, f"--{name} has no effect on this machine.")
+    if "signal" in options and "time" not in options:
+        yield Note(options["signal"].line, NO_TIME_LIMIT)
     if "chdir" not in options:
         yield Note(1, OWN_FOLDER)
     yield from _copy_notes(text)

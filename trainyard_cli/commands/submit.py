@@ -52,7 +52,7 @@ OTHER_FLAGS = {
 INTERACTIVE = {"priorityClass": "high", "preemptibility": "non-preemptible"}
 #: The first line of an OSMO workflow, and what Helm and Jinja replace.
 WORKFLOW = re.compile(r"^workflow:\s*(#.*)?$", re.MULTILINE)
-PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
+PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
 MANIFEST = "manifest."  # in front of the path of a field in a manifest
 GENERATED_PREFIX = "job"  # how a generated name begins
 FROM_REQUEST = "user"  # the source of a value that is in the request itself

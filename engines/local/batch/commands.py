@@ -3,7 +3,6 @@ and say plainly that the cluster is this machine."""
 
 import os
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from engines.local.batch import host, messages
 from engines.local.batch.hostlist import compress_hostlist, expand_hostlist
 from engines.local.batch.job import CLUSTER, FILE, ScriptJob
+from engines.local.batch.signals import parse_signal
 
 THIS_MACHINE = "the job runs on this machine, without Slurm"
 NO_SBATCH = "Batch job submission failed: {0}; submit the script with: trainyard submit-sbatch {1}"
@@ -58,34 +58,65 @@ def run_scontrol(folder: Path, words: Sequence[str]) -> int:
 
 
 def _show(job: ScriptJob, folder: Path, what: str, names: Sequence[str]) -> int:
-    if what.startswith("hostn"):
-        text = names[0] if names else os.environ.get("SLURM_JOB_NODELIST", "")
-        print("\n".join(expand_hostlist(text)))
-    elif what.startswith("hostlist"):
-        text = names[0] if names else ""
-        print(compress_hostlist(text.split(",")))
-    elif what.startswith("job"):
-        if names and names[0] != str(job.number):
-            return _refuse("slurm_load_jobs", "Invalid job id specified")
-        print(_describe_job(job, folder))
-    elif what.startswith("conf"):
-        print(f"Configuration data: {THIS_MACHINE}")
-        print(f"ClusterName             = {CLUSTER}")
-        print("SelectType              = this machine")
-    elif what.startswith("node"):
-        for node in job.nodes:
-            if not names or node.name in expand_hostlist(names[0]):
-                gres = f"gpu:{node.gpu_count}" if node.gpu_count else "(null)"
-                print(
-                    f"NodeName={node.name} NodeAddr={node.name} NodeHostName={node.name} "
-                    f"CPUTot={node.cpus} Gres={gres} State=ALLOCATED Comment=this machine"
-                )
-    elif what.startswith("part"):
-        nodes = compress_hostlist(node.name for node in job.nodes)
-        print(f"PartitionName={job.partition} Default=YES Nodes={nodes} State=UP")
-    else:
-        return _refuse("scontrol", f"invalid entity: {what}")
+    """Print one of the things that ``scontrol show`` knows, which may be abbreviated."""
+    for beginning, show in SHOWN.items():
+        if what.startswith(beginning):
+            return show(job, folder, names)
+    return _refuse("scontrol", f"invalid entity: {what}")
+
+
+def _show_hostnames(job: ScriptJob, folder: Path, names: Sequence[str]) -> int:
+    text = names[0] if names else os.environ.get("SLURM_JOB_NODELIST", "")
+    print("\n".join(expand_hostlist(text)))
     return 0
+
+
+def _show_hostlist(job: ScriptJob, folder: Path, names: Sequence[str]) -> int:
+    text = names[0] if names else ""
+    print(compress_hostlist(text.split(",")))
+    return 0
+
+
+def _show_job(job: ScriptJob, folder: Path, names: Sequence[str]) -> int:
+    if names and names[0] != str(job.number):
+        return _refuse("slurm_load_jobs", "Invalid job id specified")
+    print(_describe_job(job, folder))
+    return 0
+
+
+def _show_configuration(job: ScriptJob, folder: Path, names: Sequence[str]) -> int:
+    print(f"Configuration data: {THIS_MACHINE}")
+    print(f"ClusterName             = {CLUSTER}")
+    print("SelectType              = this machine")
+    return 0
+
+
+def _show_nodes(job: ScriptJob, folder: Path, names: Sequence[str]) -> int:
+    for node in job.nodes:
+        if not names or node.name in expand_hostlist(names[0]):
+            gres = f"gpu:{node.gpu_count}" if node.gpu_count else "(null)"
+            print(
+                f"NodeName={node.name} NodeAddr={node.name} NodeHostName={node.name} "
+                f"CPUTot={node.cpus} Gres={gres} State=ALLOCATED Comment=this machine"
+            )
+    return 0
+
+
+def _show_partition(job: ScriptJob, folder: Path, names: Sequence[str]) -> int:
+    nodes = compress_hostlist(node.name for node in job.nodes)
+    print(f"PartitionName={job.partition} Default=YES Nodes={nodes} State=UP")
+    return 0
+
+
+#: By the shortest beginning of a name that scontrol accepts.
+SHOWN: dict[str, Callable[[ScriptJob, Path, Sequence[str]], int]] = {
+    "hostn": _show_hostnames,
+    "hostlist": _show_hostlist,
+    "job": _show_job,
+    "conf": _show_configuration,
+    "node": _show_nodes,
+    "part": _show_partition,
+}
 
 
 def _describe_job(job: ScriptJob, folder: Path) -> str:
@@ -249,12 +280,8 @@ def run_scancel(folder: Path, words: Sequence[str]) -> int:
 
 
 def _send_signal(folder: Path, job: ScriptJob, name: str, *, to_script: bool) -> int:
-    try:
-        if name.isdecimal():
-            number = signal.Signals(int(name))
-        else:
-            number = signal.Signals[f"SIG{name.upper().removeprefix('SIG')}"]
-    except (KeyError, ValueError):
+    number = parse_signal(name)
+    if number is None:
         return _refuse("scancel", f"Unknown job signal: {name}")
     for rank in range(job.tasks):
         with messages.connect(folder, rank) as connection:

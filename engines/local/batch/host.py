@@ -19,12 +19,14 @@ from engines.local.batch import messages
 from engines.local.batch.job import ScriptJob
 from engines.local.batch.messages import Message
 from engines.local.batch.room import Demand, StepGrant, StepRoom
+from engines.local.batch.signals import parse_warning
 
 HOST = "host"  # its name as a program
 SCRIPT = "script"
 ARGUMENTS = "arguments"  # each with a NUL at its end
 #: Kinds of messages: a program asks for a step with one of several demands, for tasks, or for a
-#: signal; the host of rank 0 says that its script runs as long as the connection is open.
+#: signal; the host of rank 0 says that its script runs as long as the connection is open, over
+#: which it sends signals for the tasks.
 STEP = "step"
 TASKS = "tasks"
 SIGNAL = "signal"
@@ -93,11 +95,29 @@ class Host:
             )
         except OSError as error:
             sys.exit(f"The batch script could not be started: {error.strerror}")
+        self._warn_before_end(connections)
         code = self.script.wait()
         # Its sruns first, so that none reports the tasks that end with the job.
         _signal_group(self.script, signal.SIGKILL)
         self._kill_tasks()
         return code if code >= 0 else 128 - code
+
+    def _warn_before_end(self, connections: list[socket.socket]) -> None:
+        """Send the signal of the script's ``--signal`` when the time limit is near."""
+        warning = parse_warning(self.job.options.get("signal", ""))
+        if warning is None or self.job.seconds_left is None:
+            return
+        message = {"signal": int(warning.number), "to_script": warning.to_script}
+
+        def warn() -> None:
+            self._signal(message)
+            for connection in () if warning.to_script else connections:
+                with suppress(OSError):  # this rank has ended
+                    messages.send(connection, message)
+
+        timer = threading.Timer(max(0.0, self.job.seconds_left - warning.seconds), warn)
+        timer.daemon = True
+        timer.start()
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
         """Pass a request to end on to the tasks. Without any step it is for the script: as on
@@ -128,7 +148,8 @@ class Host:
             elif message["kind"] == TASKS:
                 self._run_tasks(connection, message, files, rest)
             else:
-                _wait_for_end(connection, rest)
+                for signal_message in messages.receive_all(connection, rest):
+                    self._signal(signal_message)
                 self.script_ended.set()
 
     def _hold_step(self, connection: socket.socket, message: Message, rest: bytes) -> None:

@@ -30,7 +30,8 @@ class ScriptNode:
 @dataclass(frozen=True)
 class ScriptJob:
     """A job. ``options`` are those of the script's ``#SBATCH`` lines, by their long names. ``logs``
-    is the folder with the output of the ranks; ``stop`` and ``bell`` end the workload."""
+    is the folder with the output of the ranks; ``stop`` and ``bell`` end the workload.
+    ``seconds_left`` is the time until the time limit at the start; ``None`` without one."""
 
     number: int
     name: str
@@ -45,6 +46,7 @@ class ScriptJob:
     stop: str
     bell: str
     options: Mapping[str, str] = field(default_factory=dict)
+    seconds_left: float | None = None
 
     @property
     def tasks(self) -> int:

@@ -37,9 +37,16 @@ def job_number(plan: GangPlan) -> int:
 
 
 def describe_job(
-    plan: GangPlan, batch: BatchPlan, folder: Folder, *, attempt: int, gpus: Sequence[str]
+    plan: GangPlan,
+    batch: BatchPlan,
+    folder: Folder,
+    *,
+    attempt: int,
+    gpus: Sequence[str],
+    ran_seconds: float = 0.0,
 ) -> ScriptJob:
-    """Return what the script will see. ``gpus`` are the real ones of all ranks."""
+    """Return what the script will see. ``gpus`` are the real ones of all ranks, ``ran_seconds`` the
+    running time that counts towards the time limit already."""
     log = folder.log(plan.run, 0, attempt)
     return ScriptJob(
         number=job_number(plan),
@@ -55,6 +62,7 @@ def describe_job(
         stop=str(folder.stop_request(plan.run)),
         bell=str(folder.bell),
         options=batch.options,
+        seconds_left=None if plan.time_limit is None else plan.time_limit - ran_seconds,
     )
 
 

@@ -118,7 +118,14 @@ class Gang:
         devices = [index for rank in self.plan.ranks for index in rank.visible_gpus]
         gpus = [self._gpu_names.get(index, str(index)) for index in dict.fromkeys(devices)]
         attempt = self.record.attempt
-        self._job = starting.describe_job(self.plan, batch, self.folder, attempt=attempt, gpus=gpus)
+        self._job = starting.describe_job(
+            self.plan,
+            batch,
+            self.folder,
+            attempt=attempt,
+            gpus=gpus,
+            ran_seconds=self.ran_seconds,
+        )
         starting.write_job(self.folder.batch(self.plan.run), self._job, batch)
 
     def _spawn(self, rank: RankPlan, record: RankRecord, rendezvous_ports: list[int]) -> None:

@@ -22,6 +22,7 @@ from spec.workload import WorkloadSpec
 SCRIPT = "script.sh"
 START = "start.sh"
 SRUN = "bin/srun"
+KEEP = "keep.sh"
 #: Options that Trainyard always sets, and those that it sets only if the script does not.
 ALWAYS_SET = {"job-name", "comment", "chdir", "output", "open-mode"}
 SET_IF_MISSING = {"partition", "account", "qos", "constraint", "requeue", "export"}

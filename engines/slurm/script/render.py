@@ -124,6 +124,7 @@ def _render_as_written(
         as_written.SCRIPT: script,
         as_written.START: around("start.sh"),
         as_written.SRUN: SHEBANG + _read("srun.sh"),
+        as_written.KEEP: SHEBANG + _read("keep.sh"),
         RANK: around("task.sh"),
         ENVIRONMENT: as_written.environment(launch, site, masked=masked),
         **sources.fetch_files(launch, site, masked=masked),

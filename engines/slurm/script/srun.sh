@@ -9,8 +9,10 @@ PATH=${PATH//":$run/bin:"/:}
 PATH=${PATH#:}
 PATH=${PATH%:}
 
-own_output=$SLURM_STDOUTMODE own_error=$SLURM_STDERRMODE is_value=
+own_output=$SLURM_STDOUTMODE own_error=$SLURM_STDERRMODE is_value= has_other_program=
+program=0 # its position among the words
 for word; do # the options of srun, which end at its program
+  program=$((program + 1))
   if [ -n "$is_value" ]; then
     is_value=
     continue
@@ -19,6 +21,7 @@ for word; do # the options of srun, which end at its program
     --pty*) exec srun "$@" ;; # cannot have a log
     --ou*) own_output=yes ;;&
     --er*) own_error=yes ;;&
+    --container*|--multi*) has_other_program=yes ;;&
     --*=*) ;;
     --contiguous|--disable-status|--exact|--exclusive|--get-user-env|--help|--hold|--immediate) ;;
     --interactive|--join|--kill-on-bad-exit|--label|--multi-prog|--nice|--no-allocate) ;;
@@ -51,5 +54,17 @@ if [ -z "$own_output" ] && [ /dev/stdout -ef "$log/rank-0.log" ]; then
   [ /dev/stderr -ef "$log/rank-0.log" ] || options+=(--error=all)
 elif [ -z "$own_output$own_error" ] && [ /dev/stderr -ef "$log/rank-0.log" ]; then
   options=(--error="$log/rank-%t.log" --open-mode=append)
+fi
+
+is_shell() { # whether a program is a shell or a script for one
+  local first
+  case ${1##*/} in sh|bash|dash|ksh|zsh) return 0 ;; esac
+  first=$(type -P "$1") && first=$(head -c 64 "$first" | tr -d '\0' | head -n 1)
+  grep -Eq '^#! *[^ ]*/(env +)?(ba|da|k|z)?sh( |$)' <<< "$first"
+}
+word=${!program}
+case " $* " in *' : '*) has_other_program=yes ;; esac # several programs
+if [ -z "$has_other_program" ] && [ "${word#-}" = "$word" ] && is_shell "$word"; then
+  set -- "${@:1:program-1}" bash "$run/keep.sh" "${@:program}"
 fi
 exec srun "${options[@]}" "$@"

@@ -98,6 +98,69 @@ srun bash -c 'trap "echo saved; exit 0" TERM; echo ready; while :; do sleep 0.1;
     assert b"saved" in printed(rig.engine, launched, 1)
 
 
+SAVES = """import os, signal, sys, time
+def save(*_):
+    time.sleep(2)
+    rank = os.environ["SLURM_PROCID"]
+    with open(f"saved-{rank}", "w") as file:
+        print("saved", rank, file=file)
+    os._exit(0)
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.mark.slurm
+@pytest.mark.parametrize(
+    "step",
+    [
+        "srun bash -c 'true && python3 save.py'",
+        "srun -l -n 2 sh -c 'python3 save.py | tee out'",
+        "srun ./step.sh",
+    ],
+    ids=["and", "pipe", "script"],
+)
+def test_the_grace_period_of_a_step_outlives_its_shells(rig: SlurmRig, step: str) -> None:
+    text = f"""#!/bin/bash
+#SBATCH --ntasks=2 --time=5
+cat > save.py <<'EOF'
+{SAVES}EOF
+printf '#!/bin/sh\\npython3 save.py\\nexit\\n' > step.sh
+chmod +x step.sh
+{step}
+cat saved-0 saved-1
+"""
+    launched = cases.as_written(text, launch("true").handle)
+    spec = launched.spec.model_copy(update={"termination_grace_period_seconds": 20})
+    launched = rig.submit(replace(launched, spec=spec))
+    for rank in (0, 1):
+        assert printed(rig.engine, launched, rank, until=b"ready")
+    rig.engine.stop(launched.handle, run=1)
+    assert rig.over(launched).phase is Phase.STOPPED
+    assert printed(rig.engine, launched, 0).endswith(b"saved 0\nsaved 1\n")
+
+
+@pytest.mark.slurm
+def test_a_shell_in_a_step_fails_and_ends_as_it_does_without_trainyard(rig: SlurmRig) -> None:
+    text = """#!/bin/bash
+#SBATCH --ntasks=1 --time=5
+srun bash -c 'exit 3'; echo code $?
+srun bash -c 'echo $0 $1' first 'second word'; echo code $?
+echo in | srun sh -c 'cat; kill -USR1 $$; sleep 9'; echo code $?
+srun -- bash -c 'echo after'; echo code $?
+srun python3 -c 'print("direct")'; echo code $?
+"""
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    assert rig.over(launched).phase is Phase.COMPLETED
+    lines = printed(rig.engine, launched, 0).decode().splitlines()
+    said = [line for line in lines if not line.startswith(("srun: ", "slurmstepd: "))]
+    assert said == [
+        *("code 3", "first second word", "code 0", "in", "code 138"),
+        *("after", "code 0", "direct", "code 0"),
+    ]
+
+
 @pytest.mark.slurm
 def test_a_script_without_steps_is_killed_when_its_grace_period_is_over(rig: SlurmRig) -> None:
     text = (

@@ -2,6 +2,7 @@
 
 import pytest
 
+from spec.imports.hosts import ScriptHost
 from spec.imports.sbatch import import_script
 
 
@@ -47,6 +48,18 @@ def test_the_path_of_the_copied_script_is_named() -> None:
     line = "dir=$(scontrol show job $SLURM_JOB_ID | awk -F= '/Command=/{print $2}')"
     assert "$SLURM_SUBMIT_DIR" in notes_by_line(line)[3][0]
     assert notes_by_line("scontrol show job $SLURM_JOB_ID", f"# {line}") == {}
+
+
+def test_a_signal_before_the_end_needs_an_end_on_this_machine() -> None:
+    for time, is_named in (("", True), ("#SBATCH --time=5\n", False)):
+        text = f"#!/bin/bash\n#SBATCH --signal=USR1@60 -D /srv\n{time}srun -K a\n"
+        script = import_script(text, unchanged=True, host=ScriptHost.MACHINE)
+        notes = [note.text for note in script.notes if "--signal" in note.text]
+        assert notes == (
+            ["Without --time there is no end before which --signal could send its signal."]
+            if is_named
+            else []
+        )
 
 
 def test_options_of_the_program_are_none_of_srun() -> None:

@@ -1,6 +1,7 @@
 """Submissions: what is stored is what was typed, and what is wrong is told by its flag."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from projects.models import Project
 from spec.workload import Role
 from tests.trainyard_cli.receiver import Receiver, receiver
 from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.commands.submit import PLACEHOLDER
 from workloads.models import Workload
 
 __all__ = ["receiver"]
@@ -125,6 +127,14 @@ def test_a_refusal_names_the_flag(terminal: Terminal) -> None:
     done = terminal(f"{PYTORCH} --workers 0 --master-cpu-memory-request x --nfs path=/a", code=1)
     for words in ("--workers: must be", "--master-cpu-memory-request: 'x' is", "--nfs: "):
         assert words in done.err
+
+
+def test_braces_without_an_end_are_read_in_a_moment() -> None:
+    began = time.process_time()
+    assert PLACEHOLDER.search("{{ a {% b " * 20_000) is None
+    assert time.process_time() - began < 1
+    assert PLACEHOLDER.search("image: {{ .Values.image }}")
+    assert PLACEHOLDER.search("{% if gpus %}")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,9 @@ def _within_limits(cluster: Cluster, project: Project, spec: WorkloadSpec, fit: 
             other = spec.model_copy(update={"num_workers": workers})
             return never_starts(cluster, handle, other) is not None
 
-        largest = bisect_left(range(1, largest + 1), True, key=is_too_large)
+        # The first number of workers that is too large has as many before it as still start.
+        numbers_of_workers = range(1, largest + 1)
+        largest = bisect_left(numbers_of_workers, True, key=is_too_large)
     if cause is None:
         return replace(fit, largest=largest)
     if fit.answer is Answer.NEVER:

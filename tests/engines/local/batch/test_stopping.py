@@ -1,7 +1,11 @@
 """Stop of a batch script: its tasks may save, and the script may go on after its step."""
 
+import signal
 import sys
 
+import pytest
+
+from engines.local.batch.signals import EndWarning, parse_warning
 from spec.phases import Phase, Reason
 from tests.engines.local.batch.scripts import launch_script, wait_for_end
 from tests.engines.local.conftest import LocalRig
@@ -53,3 +57,50 @@ def test_a_script_without_a_step_gets_the_signal(rig: LocalRig) -> None:
 def test_a_deaf_task_is_killed_after_the_grace_period(rig: LocalRig) -> None:
     body = f'srun {sys.executable} -c "{DEAF}"'
     assert stop_when_printed(rig, body, grace=1)[-1] == Reason.GRACE_PERIOD_EXCEEDED
+
+
+WARNED = """
+import signal, sys, time
+def save(*_):
+    print("warned", flush=True)
+    sys.exit()
+signal.signal(signal.SIGUSR1, save)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_tasks_are_warned_before_the_time_limit(rig: LocalRig) -> None:
+    body = f"srun {sys.executable} -c '{WARNED}'\necho after $?"
+    launched = launch_script(body, "-n 2 --signal=USR1@56", timeLimitSeconds=60)
+    ended = wait_for_end(rig, rig.submit(launched))
+    assert ended.observation.phase is Phase.COMPLETED
+    assert [log.splitlines()[:2] for log in ended.logs] == [["ready", "warned"]] * 2
+    assert ended.output.splitlines()[-1] == "after 0"
+
+
+def test_the_script_alone_is_warned_if_it_says_so(rig: LocalRig) -> None:
+    body = """
+    trap 'echo warned; kill $!; exit 7' USR1
+    srun sleep 60 &
+    wait
+    """
+    launched = launch_script(body, "-n 1 --signal=B:USR1@57", timeLimitSeconds=60)
+    ended = wait_for_end(rig, rig.submit(launched))
+    assert "warned" in ended.output
+    assert "code 7" in ended.observation.message
+
+
+@pytest.mark.parametrize(
+    ("option", "warning"),
+    [
+        ("USR1", EndWarning(signal.SIGUSR1, 60, to_script=False)),
+        ("B:SIGTERM@120", EndWarning(signal.SIGTERM, 120, to_script=True)),
+        ("R:10@5", EndWarning(signal.SIGUSR1, 5, to_script=False)),
+        ("RB:usr2", EndWarning(signal.SIGUSR2, 60, to_script=True)),
+        ("NOSUCH@5", None),
+        ("", None),
+    ],
+)
+def test_the_option_is_read_as_slurm_writes_it(option: str, warning: EndWarning | None) -> None:
+    assert parse_warning(option) == warning
