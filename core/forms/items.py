@@ -44,7 +44,8 @@ class ShownCell:
 
     ``hidden``: not asked in this item. ``warnings`` and ``note`` are shown but refuse nothing.
     ``is_choice``: drawn as a select in this item, whatever the cell's type. ``barred`` are options
-    that cannot be selected. ``names`` are the values of an ``Input.NAMES`` cell.
+    that cannot be selected. ``names`` are the values of an ``Input.NAMES`` cell. A ``locked`` cell
+    keeps its value.
     """
 
     cell: Cell
@@ -61,6 +62,7 @@ class ShownCell:
     barred: list[str] = field(default_factory=list)
     suggests: str = ""
     names: list[str] = field(default_factory=list)
+    locked: bool = False
 
     @property
     def has_lines(self) -> bool:

@@ -23,13 +23,33 @@ LITERAL_ATTRIBUTES = {"autocomplete": "off", "spellcheck": "false", "autocapital
 
 @dataclass
 class Inherited:
-    """A list item that applies unless the form replaces it; ``note`` says where it comes from.
-    ``words`` describe one with more than a value."""
+    """A list item that applies unless the form replaces it, which it cannot if the item is
+    ``fixed``; ``note`` says where it comes from. ``words`` describe one with more than a value."""
 
     name: str
     value: str
     note: str
     words: str = ""
+    fixed: bool = False
+
+
+@dataclass(frozen=True)
+class ShownRuling:
+    """What a template or policies say about a field, in the sentence ``text``. A field that it
+    locks is ``strayed`` while it has another value: ``reset`` labels the button that changes it
+    back."""
+
+    text: str
+    locked: bool = False
+    required: bool = False
+    strayed: bool = False
+    reset: str = ""
+
+    @property
+    def icon(self) -> str:
+        if self.locked:
+            return "lock"
+        return "asterisk" if self.required else "ruler-measure"
 
 
 @dataclass
@@ -49,10 +69,12 @@ class ShownField:
 
     ``why_not``: why the field cannot be used here. ``withheld``: parts or options of it that cannot
     be used, each with the reason. ``origin`` says where the value comes from, ``changed`` that it
-    replaces another, ``ok`` what is good about it. ``ruling`` is what the template's author decided
-    about the field: it is ``locked`` while it has that value and ``strayed`` otherwise; ``rule``
-    holds the author's inputs. A list with ``is_default`` shows the items that apply by default.
-    ``groups`` are the options under headings, ``new`` the initial value of a new list item.
+    replaces another, ``ok`` what is good about it. ``rulings`` are what templates and policies say
+    about the field; ``rule`` holds the inputs of a template's author. Without ``may_add`` no item
+    can be added to a list. ``refused`` are options that cannot be chosen, each with the reasons.
+    ``bounds`` are the attributes ``min``, ``max`` and ``step`` of a number.
+    A list with ``is_default`` shows the items that apply by default. ``groups`` are the options
+    under headings, ``new`` the initial value of a new list item.
     """
 
     field: Field
@@ -70,9 +92,10 @@ class ShownField:
     ok: str = ""
     focus: bool = False
     disabled: bool = False
-    ruling: str = ""
-    locked: bool = False
-    strayed: bool = False
+    rulings: list[ShownRuling] = dataclasses.field(default_factory=list)
+    may_add: bool = True
+    refused: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
+    bounds: dict[str, str] = dataclasses.field(default_factory=dict)
     rule: ShownRule | None = None
     groups: list[tuple[str, list[Option]]] = dataclasses.field(default_factory=list)
     new: Values | str = dataclasses.field(default_factory=dict)
@@ -81,6 +104,20 @@ class ShownField:
     @property
     def name(self) -> str:
         return self.field.name
+
+    @property
+    def strayed(self) -> list[ShownRuling]:
+        return [ruling for ruling in self.rulings if ruling.strayed]
+
+    @property
+    def locked(self) -> bool:
+        """Whether the field has the value that it must keep."""
+        return any(ruling.locked for ruling in self.rulings) and not self.strayed
+
+    @property
+    def required(self) -> bool:
+        """Whether a template or policy requires a value."""
+        return any(ruling.required for ruling in self.rulings)
 
     @property
     def add_label(self) -> str:
@@ -133,7 +170,7 @@ class ShownField:
     @property
     def is_noted(self) -> bool:
         """Whether there is a message below the field."""
-        return bool(self.errors or self.ok or self.ruling or self.origin)
+        return bool(self.errors or self.ok or self.strayed or self.origin)
 
     @property
     def is_given(self) -> bool:

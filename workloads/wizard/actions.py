@@ -25,7 +25,7 @@ from workloads import services
 from workloads.models import Draft
 from workloads.plan import Plan, plan
 from workloads.wizard import drafts, repairs
-from workloads.wizard.choices import new_assets, rules
+from workloads.wizard.choices import new_assets, policies, rules
 from workloads.wizard.locations import locate_problem
 from workloads.wizard.pages import problems
 from workloads.wizard.pages.page import render_page
@@ -166,7 +166,8 @@ def _add(request: Request, draft: Draft, page: int, target: str) -> HttpResponse
 
 
 def _new_item(draft: Draft, question: Question, name: str, *, by: User) -> Any:
-    """Return the asset's item of this ``name`` if there is one, else a new item of the list."""
+    """Return the item of this ``name`` of an asset or a policy if there is one, else a new item of
+    the list."""
     planned = plan(draft.content, by=by)
     if name:
         for (role, slug), asset in planned.assets.items():
@@ -174,6 +175,8 @@ def _new_item(draft: Draft, question: Question, name: str, *, by: User) -> Any:
             for item in nested.items(layer, question.key):
                 if item.get("name") == name:
                     return item
+        if item := policies.item_with_key(question, planned, name):
+            return item
     if name and question.creates:
         return {"id": name}
     return question.new_item(planned.cluster) if question.new_item else question.blank_item
@@ -210,22 +213,27 @@ def _sort(request: Request, draft: Draft, page: int, target: str) -> HttpRespons
 
 
 def _reset(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
-    """Go back to the value of the template, the asset or the project: ``reset:worker-image``."""
+    """Go back to the value of the policy, the template, the asset or the project:
+    ``reset:worker-image``."""
     question = questions().get(target)
     if question is None:
         raise Http404("No such field")
     planned = plan(draft.content, by=request.user)
     field = rules.rule_path(question)
     template = planned.template if field in planned.rulings else None
+    policy_lock = policies.is_locked(question, planned)
     if question.is_list:
         has_default = bool(question.project_default)
     else:
         has_default = question.input is not Input.CARDS
-    if not (has_default or template):
+    if not (has_default or template or policy_lock):
         raise Http404("Nothing to go back to")
 
     def change(content: WorkloadDraft) -> set[str]:
-        if template:
+        if policy_lock:
+            values = question.values_in(content) or {}
+            nested.put(values, question.key, policies.kept_value(question, planned))
+        elif template:
             rulings.apply_template_value(content, template, field)
         else:
             nested.put(question.values_in(content) or {}, question.key, None)

@@ -58,8 +58,10 @@ def find_repair(planned: Plan, name: str, by: User) -> Repair | None:
 
 
 def _locked_kinds(planned: Plan) -> set[RepairKind]:
-    """Return the kinds of repair that would change a field which the draft's template locks."""
-    locked_paths = [path for path, ruling in planned.rulings.items() if ruling.locked]
+    """Return the kinds of repair that would change a field which the draft's template or a policy
+    locks."""
+    rulings = [*planned.rulings.items(), *planned.policy_rulings.items()]
+    locked_paths = [path for path, ruling in rulings if ruling.locked]
     kinds = set()
     for kind, fields in CHANGED_FIELDS.items():
         for path in locked_paths:

@@ -20,6 +20,8 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
 from spec.kind import kinds_of_wizard
 from spec.workload import Architecture
+from workloads.plan import Plan
+from workloads.wizard.choices.policies import Violation, find_asset_violations, refusal_of
 from workloads.wizard.sections.base import OWN_VALUES
 
 FEW_CARDS = 6  # cards shown before "show all" is clicked
@@ -31,7 +33,8 @@ SCOPE_COLUMNS = ("cluster", "department", "project")
 @dataclass(frozen=True)
 class Card:
     """A choice. ``why_not`` says why it cannot be made, and is empty if it can. ``facts`` are
-    triples of icon, name and value, ``chips`` pairs of text and tone. ``meter`` has the GPUs in
+    triples of icon, name and value, ``chips`` pairs of text and tone. ``violations`` are the rules
+    of policies that rule the choice out. ``meter`` has the GPUs in
     use, the quota, and a text about the free GPUs."""
 
     value: str
@@ -41,6 +44,7 @@ class Card:
     facts: tuple[tuple[str, str, str], ...] = ()
     chips: tuple[tuple[str, str], ...] = ()
     why_not: str = ""
+    violations: tuple[Violation, ...] = ()
     checked: bool = False
     meter: tuple[float, float, str] | None = None
 
@@ -204,26 +208,31 @@ def template_cards(user: User, project: Project | None, draft: WorkloadDraft) ->
 
 
 def replica_asset_cards(
-    kind: AssetKind[Any], user: User, project: Project, draft: WorkloadDraft, replica: ReplicaDraft
+    kind: AssetKind[Any], plan: Plan, project: Project, replica: ReplicaDraft, role: str
 ) -> list[Card]:
     """Return every asset of the project, the most likely choice for such a workload first. Assets
-    for another framework say so in ``why_not``."""
+    for another framework, and those that policies rule out, say so in ``why_not``."""
+    draft = plan.draft
     chosen = replica.assets.get(kind.slug)
     framework = draft.framework_of_gang
 
     def distance(pair: tuple[Any, AssetCard]) -> int:
         return kind.distance(pair[0], draft.traits, framework)
 
-    cards = [
-        _asset_card(
-            asset,
-            card,
-            kind.icon,
-            asset.pk == chosen,
-            why_not=card.why_not or _capitalize(kind.why_unfit(asset, framework)),
+    cards = []
+    for asset, card in sorted(_usable_assets(kind, plan.by, project), key=distance):
+        violations = find_asset_violations(plan, kind, asset, role)
+        why_unfit = card.why_not or _capitalize(kind.why_unfit(asset, framework))
+        cards.append(
+            _asset_card(
+                asset,
+                card,
+                kind.icon,
+                asset.pk == chosen,
+                why_not=why_unfit or refusal_of(violations),
+                violations=violations,
+            )
         )
-        for asset, card in sorted(_usable_assets(kind, user, project), key=distance)
-    ]
     facts = kind.copied_facts(replica.values)
     if facts and not chosen:
         cards.insert(0, _own_values_card(kind.icon, facts))
@@ -238,7 +247,13 @@ def _usable_assets(
 
 
 def _asset_card(
-    asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: str = ""
+    asset: Asset,
+    card: AssetCard,
+    icon: str,
+    checked: bool,
+    *,
+    why_not: str = "",
+    violations: tuple[Violation, ...] = (),
 ) -> Card:
     return Card(
         str(asset.pk),
@@ -248,6 +263,7 @@ def _asset_card(
         facts=tuple(card.facts),
         chips=(*card.chips, (asset.scope_name, "neutral")),
         why_not=why_not,
+        violations=violations,
         checked=checked,
     )
 

@@ -4,7 +4,7 @@ choose from, and the reason if something is not available."""
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 
-from accounts import general
+from accounts import access, general
 from accounts.models import GeneralSettings, User
 from assets.environment.variables import SOURCES, VALUE
 from assets.kinds import listed_kinds
@@ -15,6 +15,7 @@ from core.forms.field import Cell, Option
 from core.forms.items import BARRED
 from core.forms.shown import ShownField
 from core.forms.words import field_sentence
+from core.words import name_first_three
 from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
@@ -74,6 +75,12 @@ class Offer:
         key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
         reason = why_withheld(self.cluster, key)
         return field_sentence(reason) if reason else ""
+
+    @cached_property
+    def who_changes_policies(self) -> str:
+        """A sentence that names the people who can change every policy."""
+        names = list(access.permitted_users("policies.update").values_list("username", flat=True))
+        return f"Ask {name_first_three(names)} to change the policy." if names else ""
 
     @cached_property
     def variable_sources(self) -> set[str]:

@@ -1,15 +1,24 @@
-"""Ask for the rules of a template while it is edited, and show and enforce them in a draft that
-uses the template."""
+"""Ask for the rules of a template while it is edited, and show what templates and policies say
+about the fields of a draft."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from assets.template import rulings
-from core.forms.field import Option
-from core.forms.shown import ShownField, ShownRule
+from core.forms.durations import split_duration
+from core.forms.field import Input, Option
+from core.forms.shown import ShownField, ShownRule, ShownRuling
+from policies.rules import Enforcement
 from spec.draft import FieldRule, WorkloadDraft
+from spec.formats.connections import PORTS, URLS
+from spec.formats.merge import parent_paths
+from spec.problems.rulings import FieldRuling
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
+
+if TYPE_CHECKING:
+    from workloads.wizard.choices.offers import Offer
 
 FREE = ""
 REQUIRED = "required"
@@ -24,6 +33,10 @@ OPTIONS: tuple[Option, ...] = (
 #: These fields belong to a single workload. A template has no rules for them.
 UNRULED = {"cluster", "project", "template", "name"}
 LONGEST = 200
+BACK_TO_TEMPLATE = "Back to the template"
+BACK_TO_POLICY = "Use the policy's value"
+#: Questions about lists that policies know by other names: the name, and how people read it.
+OTHER_NAMES: Mapping[str, tuple[Option, ...]] = {"connections": ((PORTS, "Ports"), (URLS, "URLs"))}
 
 
 def may_have_rule(question: Question) -> bool:
@@ -43,19 +56,93 @@ def is_hidden(plan: Plan, question: Question) -> bool:
     return bool(ruling and ruling.hidden)
 
 
-def show_rule(shown: ShownField, question: Question, plan: Plan) -> None:
-    """Show the rule of the template that a draft uses. While a template is edited, show the choice
-    of the rule instead."""
+def show_rulings(shown: ShownField, question: Question, plan: Plan, offer: "Offer") -> None:
+    """Show what the template and the policies of a draft say about a field. While a template is
+    edited, show the choice of its rule instead."""
     field = rule_path(question)
-    if plan.draft.is_template and may_have_rule(question):
-        rule = next((rule for rule in plan.draft.rules or () if rule.field == field), None)
-        why = rule.why if rule else ""
-        shown.rule = ShownRule(f"rule-{question.name}", _rule_mode(rule), why, OPTIONS)
-    elif (ruling := plan.rulings.get(field)) and plan.template:
-        shown.ruling = ruling.sentence
-        template_value = rulings.value_of(plan.template.draft, field)
-        shown.locked = ruling.locked and rulings.value_of(plan.draft, field) == template_value
-        shown.strayed = ruling.locked and not shown.locked
+    if plan.draft.is_template:
+        if may_have_rule(question):
+            rule = next((rule for rule in plan.draft.rules or () if rule.field == field), None)
+            why = rule.why if rule else ""
+            shown.rule = ShownRule(f"rule-{question.name}", _rule_mode(rule), why, OPTIONS)
+        return
+    if ruling := plan.rulings.get(field):
+        shown.rulings.append(_shown_ruling(ruling, field, plan, reset=BACK_TO_TEMPLATE))
+    rulings = policy_rulings(plan, question)
+    for label, ruling in rulings:
+        if ruling.sentence:
+            text = _policy_text(_in_units(ruling, question), label, offer)
+            policy = _shown_ruling(ruling, field, plan, text=text, reset=BACK_TO_POLICY)
+            shown.rulings.append(policy)
+        if question.input in {Input.WHOLE, Input.NUMBER}:
+            shown.bounds = _bounds(ruling, shown.value)
+    # The tools of a pod are two lists of a policy.
+    names = OTHER_NAMES.get(question.key, ((question.key, ""),))
+    shown.may_add = len(rulings) < len(names) or any(ruling.may_add for _, ruling in rulings)
+
+
+def policy_rulings(plan: Plan, question: Question) -> list[tuple[str, FieldRuling]]:
+    """Return what policies say about a question, each with the name of the part that it is about,
+    which is empty if that is all of it."""
+    names = OTHER_NAMES.get(question.key, ((question.key, ""),))
+    prefix = f"{question.role}." if question.role else ""
+    found = [(label, plan.policy_rulings.get(prefix + name)) for name, label in names]
+    rulings = [(label, ruling) for label, ruling in found if ruling]
+    # A field of an object that is locked as a whole, such as a probe, is locked.
+    for holder in parent_paths(rule_path(question)):
+        ruling = plan.policy_rulings.get(holder)
+        if ruling and ruling.locked:
+            rulings.append(("", ruling))
+    return rulings
+
+
+def _policy_text(ruling: FieldRuling, label: str, offer: "Offer") -> str:
+    """Return what policies say about a field or a part of it. A lock says who can lift it."""
+    sentence = ruling.sentence
+    if label:
+        sentence = f"{label}: {sentence[:1].lower()}{sentence[1:]}"
+    return f"{sentence} {offer.who_changes_policies}".strip() if ruling.locked else sentence
+
+
+def _shown_ruling(
+    ruling: FieldRuling, field: str, plan: Plan, *, text: str = "", reset: str
+) -> ShownRuling:
+    holders = {field, *parent_paths(field)}
+    strayed = ruling.locked and any(
+        problem.rule == Enforcement.CAN_EDIT
+        and problem.field in holders
+        and problem.source in ruling.source
+        for problem in plan.problems
+    )
+    return ShownRuling(
+        text or ruling.sentence,
+        locked=ruling.locked,
+        required=ruling.required,
+        strayed=strayed,
+        reset=reset,
+    )
+
+
+def _in_units(ruling: FieldRuling, question: Question) -> FieldRuling:
+    """Return a ruling with durations as people read them."""
+    if question.input is not Input.DURATION:
+        return ruling
+    limits: dict[str, Any] = {
+        name: " ".join(split_duration(value))
+        for name in ("min", "max", "step")
+        if (value := getattr(ruling, name)) is not None
+    }
+    return replace(ruling, **limits)
+
+
+def _bounds(ruling: FieldRuling, value: object) -> dict[str, str]:
+    """Return the attributes of a number's input. There are none for a value that is no number: the
+    browser would not show it."""
+    if isinstance(value, str) and value:
+        return {}
+    limits = {name: getattr(ruling, name) for name in ("min", "max", "step")}
+    bounds = {name: str(limit) for name, limit in limits.items() if limit is not None}
+    return {"step": "any", **bounds} if bounds else {}
 
 
 def capture_rules(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 from assets.kinds import KINDS
 from core.forms import nested, words
+from core.forms.durations import split_duration
 from core.forms.field import Input
 from core.forms.shown import Inherited, ShownField, show_field
 from spec.draft import Values
 from spec.framework import framework_with
 from spec.values.variable import MASK, looks_secret
 from workloads.plan import Plan
-from workloads.wizard.choices import namespace, rules
+from workloads.wizard.choices import namespace, policies, rules
 from workloads.wizard.choices.offers import Offer
 from workloads.wizard.locations import find_item_index
 from workloads.wizard.pages.problems import LocatedProblem, problem_sentence
@@ -52,7 +53,8 @@ def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> b
     is_missing = not offer.may_ask(question) or (
         question.only_if_supported and offer.why_not(question)
     )
-    if is_missing and not _has_answer(values, question):
+    has_answer = _has_answer(values, question) or bool(policies.sources_of(question, plan))
+    if is_missing and not has_answer:
         return False
     if question.is_list or nested.get(values, question.key):
         return True
@@ -73,6 +75,8 @@ def _show_question(question: Question, values: Values, plan: Plan, offer: Offer)
     field = question
     if question.may_be_typed and not offer.choices.get(question.choices):
         field = replace(question, input=Input.TEXT)
+    field = policies.limit_options(field, plan)
+    values = policies.fixed_values(values, question, plan)
     default_items = _project_default(plan, question, offer)
     if default_items and nested.get(values, question.key) in nested.EMPTY:
         values = {question.key: default_items}
@@ -84,7 +88,13 @@ def _show_question(question: Question, values: Values, plan: Plan, offer: Offer)
     if question.is_list:
         namespace.add_notes(shown, offer)
     _add_origin(shown, question, plan)
-    rules.show_rule(shown, question, plan)
+    rules.show_rulings(shown, question, plan, offer)
+    if question.is_list:
+        policies.add_items(shown, question, plan)
+        policies.limit_items(shown, question, plan)
+        policies.bar_data_sources(shown, question, plan)
+    else:
+        _add_policy_default(shown, question, plan)
     return shown
 
 
@@ -168,7 +178,21 @@ def _add_layer(shown: ShownField, layer: Values, source: str, effective: Any) ->
             shown.origin = f"{verb} {_value_label(shown, value)} from {source}."
 
 
+def _add_policy_default(shown: ShownField, question: Question, plan: Plan) -> None:
+    """Show the value that a policy fills in, or that a person replaced."""
+    value, source = policies.filled_by_policy(question, plan)
+    own = nested.get(question.values_in(plan.draft) or {}, question.key)
+    rule = policies.default_of(question, plan)
+    if source:
+        shown.origin = f"Uses {_value_label(shown, value)} from {source}. {shown.origin}".strip()
+    elif rule and not shown.origin and own not in (*nested.EMPTY, rule.value):
+        shown.changed = True
+        shown.origin = f"Replaces {_value_label(shown, rule.value)} from {rule.source.label}."
+
+
 def _value_label(shown: ShownField, value: Any) -> str:
+    if shown.field.input is Input.DURATION:
+        return " ".join(split_duration(value))
     label = dict(shown.field.options).get(str(value), "")
     return f"{label[:1].lower()}{label[1:]}" or str(value)
 

@@ -200,7 +200,7 @@ def _asset_cards(
     replica = content.replicas.get(screen.role)
     if project is None or replica is None:
         return []
-    return galleries.replica_asset_cards(kind, user, project, content, replica)
+    return galleries.replica_asset_cards(kind, screen.plan, project, replica, screen.role)
 
 
 def drafts_context(request: Request) -> Context:

@@ -85,6 +85,13 @@ def problem_sentence(question: Question, problem: Problem) -> str:
 def _sentence_subject(question: Question, problem: Problem) -> str:
     """Return the subject of the sentence: the field's label, or a part of a row such as
     ``The key``."""
+    if question.input is Input.CARDS and problem.path != question.path:
+        field = locate_problem(problem)
+        return (
+            question.label
+            if field == question
+            else f"{field.label} of the {question.label.lower()}"
+        )
     if len(problem.path) <= len(question.path):
         return question.label
     if question.input is not Input.ROWS:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workloads.wizard.choices import policies
 from workloads.wizard.pages.screen import Screen
 from workloads.wizard.pages.steps import page_address
 from workloads.wizard.sections import table
@@ -42,6 +43,21 @@ def _facts(screen: Screen, role: str) -> Iterator[Fact]:
         if bool(role) == (section.page != SETUP):
             for name, value, key in section.review(screen.plan, role):
                 yield name, value, _origin_text(screen.plan.origins.get(key, ""))
+    yield from _filled_by_policies(screen, role)
+
+
+def _filled_by_policies(screen: Screen, role: str) -> Iterator[Fact]:
+    """Yield the fields that policies filled in or added to, a line for each policy."""
+    plan = screen.plan
+    labels: dict[str, list[str]] = {}
+    roles = {role, ""} if role == "worker" else {role}
+    for question in table.questions().values() if role else ():
+        if question.role not in roles or question.alias:
+            continue
+        for name in sorted(policies.sources_of(question, plan)):
+            labels.setdefault(name, []).append(question.label)
+    for source, names in labels.items():
+        yield "Filled in", ", ".join(names), f"by {source}"
 
 
 def _origin_text(origin: str) -> str:
