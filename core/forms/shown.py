@@ -37,13 +37,14 @@ class Inherited:
 class ShownRuling:
     """What a template or policies say about a field, in the sentence ``text``. A field that it
     locks is ``strayed`` while it has another value: ``reset`` labels the button that changes it
-    back."""
+    back. ``address`` is a page about it."""
 
     text: str
     locked: bool = False
     required: bool = False
     strayed: bool = False
     reset: str = ""
+    address: str = ""
 
     @property
     def icon(self) -> str:

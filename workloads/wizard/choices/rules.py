@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from django.urls import reverse
+
 from core.forms.durations import split_duration
 from core.forms.field import Input, Option
 from core.forms.shown import ShownField, ShownRule, ShownRuling
@@ -73,6 +75,8 @@ def show_rulings(shown: ShownField, question: Question, plan: Plan, offer: "Offe
         if ruling.sentence:
             text = _policy_text(_in_units(ruling, question), label, offer)
             policy = _shown_ruling(ruling, field, plan, text=text, reset=BACK_TO_POLICY)
+            if ruling.locked and plan.project:
+                policy = replace(policy, address=reverse("project-policy", args=[plan.project.pk]))
             shown.rulings.append(policy)
         if question.input in {Input.WHOLE, Input.NUMBER}:
             shown.bounds = _bounds(ruling, shown.value)

@@ -185,6 +185,9 @@ def _add_policy_default(shown: ShownField, question: Question, plan: Plan) -> No
     rule = policies.default_of(question, plan)
     if source:
         shown.origin = f"Uses {_value_label(shown, value)} from {source}. {shown.origin}".strip()
+        if question.input is Input.DURATION:
+            value, shown.unit = split_duration(value)
+        shown.field = replace(shown.field, placeholder=str(value))  # not our own default
     elif rule and not shown.origin and own not in (*nested.EMPTY, rule.value):
         shown.changed = True
         shown.origin = f"Replaces {_value_label(shown, rule.value)} from {rule.source.label}."
