@@ -209,3 +209,14 @@ def test_the_summary_counts_violations_and_links_to_their_fields(
     assert "2 things to fill in or fix" in page
     assert f"Image of the environment must start with reg.example.com/ by {OWNER}." in page
     assert '<a href="#backoffLimit">' in page
+
+
+def test_frameworks_that_a_policy_does_not_list_cannot_be_chosen(
+    wizard: Wizard, project: Project
+) -> None:
+    under(project, rule("distributedFramework", options=[{"value": "TF"}]))
+    page = wizard.open(wizard.at(1)).page
+    assert page.count(f"Not allowed by {OWNER}.") == 2 * 4, "at the cards, and in the list"
+    assert f"Limited to these options by {OWNER}." in page
+    (problem,) = wizard.plan().problems
+    assert (problem.field, problem.rule) == ("distributedFramework", "options")

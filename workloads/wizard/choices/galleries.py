@@ -19,6 +19,7 @@ from projects.quotas import Demand, StrictQuota, strict_quotas_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
 from spec.kind import kinds_of_wizard
+from spec.problems.rulings import FieldRuling
 from spec.workload import Architecture
 from workloads.plan import Plan
 from workloads.wizard.choices.policies import Violation, find_asset_violations, refusal_of
@@ -158,14 +159,21 @@ def kind_cards(draft: WorkloadDraft) -> list[Card]:
     return cards if len(cards) > 1 else []
 
 
-def framework_cards(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
-    """Yield the frameworks. Those that the cluster cannot start say why."""
+def framework_cards(
+    cluster: Cluster | None, chosen: str, ruling: FieldRuling | None = None
+) -> Iterator[Card]:
+    """Yield the frameworks. Those that the cluster cannot start, and those that the policies of the
+    project do not allow, say why."""
+    allowed = {option.value for option in ruling.options} if ruling else set()
     for framework in Framework:
         support = cluster.capabilities.framework(framework) if cluster else None
+        why_not = support.why if support and not support.available else ""
+        if ruling and allowed and framework.value not in allowed:
+            why_not = why_not or f"Not allowed by {ruling.source}."
         yield Card(
             framework.value,
             framework.label,
-            why_not=support.why if support and not support.available else "",
+            why_not=why_not,
             checked=framework.value == chosen,
         )
 

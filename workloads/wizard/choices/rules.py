@@ -37,8 +37,11 @@ UNRULED = {"cluster", "project", "template", "name"}
 LONGEST = 200
 BACK_TO_TEMPLATE = "Back to the template"
 BACK_TO_POLICY = "Use the policy's value"
-#: Questions about lists that policies know by other names: the name, and how people read it.
-OTHER_NAMES: Mapping[str, tuple[Option, ...]] = {"connections": ((PORTS, "Ports"), (URLS, "URLs"))}
+#: Questions that policies know by other names: the name, and how people read it.
+OTHER_NAMES: Mapping[str, tuple[Option, ...]] = {
+    "connections": ((PORTS, "Ports"), (URLS, "URLs")),
+    "framework": (("distributedFramework", ""),),
+}
 
 
 def may_have_rule(question: Question) -> bool:
@@ -71,17 +74,19 @@ def show_rulings(shown: ShownField, question: Question, plan: Plan, offer: "Offe
     if ruling := plan.rulings.get(field):
         shown.rulings.append(_shown_ruling(ruling, field, plan, reset=BACK_TO_TEMPLATE))
     rulings = policy_rulings(plan, question)
+    names = OTHER_NAMES.get(question.key, ((question.key, ""),))
     for label, ruling in rulings:
         if ruling.sentence:
             text = _policy_text(_in_units(ruling, question), label, offer)
-            policy = _shown_ruling(ruling, field, plan, text=text, reset=BACK_TO_POLICY)
+            reset = "" if question.key in OTHER_NAMES else BACK_TO_POLICY
+            problem_field = field if question.role else names[0][0]
+            policy = _shown_ruling(ruling, problem_field, plan, text=text, reset=reset)
             if ruling.locked and plan.project:
                 policy = replace(policy, address=reverse("project-policy", args=[plan.project.pk]))
             shown.rulings.append(policy)
         if question.input in {Input.WHOLE, Input.NUMBER}:
             shown.bounds = _bounds(ruling, shown.value)
     # The tools of a pod are two lists of a policy.
-    names = OTHER_NAMES.get(question.key, ((question.key, ""),))
     shown.may_add = len(rulings) < len(names) or any(ruling.may_add for _, ruling in rulings)
 
 

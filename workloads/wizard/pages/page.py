@@ -157,7 +157,8 @@ def _galleries_context(request: Request, screen: Screen) -> Context:
     planned = screen.plan
     if screen.page == SETUP:
         cluster = _chosen_cluster(planned, user)
-        frameworks = list(galleries.framework_cards(cluster, content.framework))
+        ruling = planned.policy_rulings.get("distributedFramework")
+        frameworks = list(galleries.framework_cards(cluster, content.framework, ruling))
         architectures = galleries.architecture_cards(
             cluster, content.framework, content.architecture
         )
