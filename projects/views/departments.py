@@ -1,5 +1,7 @@
 """The pages of departments: administrators set their quotas and see what their projects use."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -14,6 +16,7 @@ from core.web.pages import deletion_page, form_page, respond_after_change
 from core.web.query import search_text
 from projects import departments
 from projects.forms import DepartmentForm, initial_shared_values
+from projects.lending import enforcement_sentence, quota_bars
 from projects.meters import meters
 from projects.models import Department
 from projects.views.pages import current_quota_warning, form_methods
@@ -69,7 +72,17 @@ def edit(request: Request, pk: int) -> HttpResponse:
             ):  # the list that follows has no room for it
                 messages.warning(request, warning)
             return respond_after_change(request, reverse("department-list"))
-    return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
+    neighbors = departments.shares_of(list(Department.objects.filter(cluster=department.cluster)))
+    shares = {share.department.pk: (share.quota, share.usage) for share in neighbors}
+    return _form(
+        request,
+        form,
+        f"Edit {form.initial['name']}",
+        "Save changes",
+        warning=warning,
+        bars=quota_bars(shares, department.pk),
+        enforcement=enforcement_sentence(department.cluster),
+    )
 
 
 @form_methods
@@ -88,7 +101,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
 
 
 def _form(
-    request: Request, form: DepartmentForm, title: str, submit: str, warning: str = ""
+    request: Request, form: DepartmentForm, title: str, submit: str, **context: Any
 ) -> HttpResponse:
     return form_page(
         request,
@@ -97,5 +110,5 @@ def _form(
         submit=submit,
         fields="projects/department_fields.html",
         crumb=("Departments", reverse("department-list")),
-        warning=warning,
+        **context,
     )

@@ -26,6 +26,7 @@ from core.web.pages import (
 from core.web.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank_project_values, initial_project_values
+from projects.lending import enforcement_sentence, quota_bars
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked_warning, quota_of, usage_of
@@ -71,11 +72,14 @@ def listing(request: Request) -> HttpResponse:
 def detail(request: Request, pk: int) -> HttpResponse:
     visible = Project.objects.visible_to(request.user).for_list()
     project = get_object_or_404(visible, pk=pk)
-    usage = usage_of([project])[project.pk]
+    neighbors = list(Project.objects.filter(cluster=project.cluster))
+    usage = usage_of(neighbors)
+    shares = {it.pk: (quota_of(it), usage[it.pk].demand) for it in neighbors}
     workloads = project.workloads.visible_to(request.user).order_by("-created_at")
     context = {
         "project": project,
-        "meters": meters(quota_of(project), usage.demand),
+        "bars": quota_bars(shares, project.pk),
+        "enforcement": enforcement_sentence(project.cluster),
         "facts": (
             ("Cluster", project.cluster.name),
             ("Department", project.department.name),

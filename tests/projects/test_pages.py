@@ -205,7 +205,7 @@ def test_the_bars_show_what_is_held(administrator: Client) -> None:
     WorkloadFactory(pending=True, project=project)
     page = administrator.get(f"/projects/{project.pk}/").content.decode()
     assert "0.8 of 0.5" in page
-    assert "meter-warning" in page
+    assert '<strong class="nums">0.3</strong> borrowed' in page
     assert "300 MB of 1 GB" in page
     assert "accounting units" in page
     assert (
