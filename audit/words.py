@@ -47,6 +47,7 @@ KINDS = (
     "project",
     "rank",
     "sign-in by code",
+    "subscription",
     "template",
     "user",
     "webhook",

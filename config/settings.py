@@ -85,6 +85,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "core.web.context_processors.page",
                 "config.health.add_health_notice",
+                "notifications.people.bell.add_unread_notifications",
             ],
         },
     },
@@ -141,6 +142,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "notifications.deliver",
         "schedule": 5.0,  # seconds; delivers retries, and messages whose task was lost
         "options": {"queue": "periodic", "expires": 5},
+    },
+    "conditions": {
+        "task": "notifications.conditions",
+        "schedule": 30.0,  # seconds
+        "options": {"queue": "periodic", "expires": 30},
+    },
+    "mails": {
+        "task": "notifications.mail",
+        "schedule": 15.0,  # seconds; sends retries and digests
+        "options": {"queue": "periodic", "expires": 15},
     },
 }
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2  # seconds; each tick is a heartbeat
@@ -213,6 +224,17 @@ STORAGES = {
 # --- Terminals ---------------------------------------------------------------------------------
 TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15, least=1)  # without a key pressed
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
+
+# --- Mail --------------------------------------------------------------------------------------
+# The SMTP server that sends people's notifications. Without a host, there is no mail.
+EMAIL_HOST = env_str("EMAIL_HOST")
+EMAIL_USE_SSL = env_bool("EMAIL_USE_SSL", default=False)  # from the start, usually at port 465
+EMAIL_USE_TLS = env_bool("EMAIL_USE_TLS", default=bool(EMAIL_HOST) and not EMAIL_USE_SSL)
+EMAIL_PORT = env_int("EMAIL_PORT", 465 if EMAIL_USE_SSL else 587)
+EMAIL_HOST_USER = env_str("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env_str("EMAIL_HOST_PASSWORD")
+DEFAULT_FROM_EMAIL = env_str("EMAIL_FROM", "trainyard@localhost")
+EMAIL_TIMEOUT = 10  # seconds for each answer of the server
 
 # --- Webhooks ----------------------------------------------------------------------------------
 # Webhooks may go to public addresses and to these networks: 10.0.0.0/8,127.0.0.1

@@ -1,18 +1,30 @@
-"""The events of webhooks, and the messages about them."""
+"""The events of webhooks and of people's notifications, and the messages of webhooks about them.
+
+An event of a workload has one or more types: that of its phase, and a narrower one for some
+reasons. Three more types are conditions, which Trainyard looks for (``delivery.conditions``).
+"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from core.database.choices import Choices
 from notifications.models import Webhook
+from projects.models import Project
 from projects.scopes import Scope
-from spec.phases import Phase
+from spec.phases import AT_WORK, Phase, Reason
 from workloads.models import Event, Workload
 
 EVERY_EVENT = "*"
 TEST = "webhook.test"
+STARTED = "workload.started"
+STOPPED_BY_RULE = "workload.stopped-by-rule"
+PREEMPTED = "workload.preempted"
+PENDING_LONG = "workload.pending-long"
+QUOTA = "project.quota-nearly-used"
+CLUSTER_DOWN = "cluster.disconnected"
 #: What the event of each phase is called for people.
 LABELS = {
     Phase.CREATING: "Submitted",
@@ -28,13 +40,65 @@ LABELS = {
     Phase.DELETING: "Deleted",
     Phase.UNKNOWN: "Unknown: its cluster does not answer",
 }
+#: What the narrower types and the conditions are called.
+OTHER_LABELS = {
+    STARTED: "Started: all ranks run",
+    STOPPED_BY_RULE: "Stopped by a rule: a time or idle limit",
+    PREEMPTED: "Preempted: its resources were taken back",
+    PENDING_LONG: "Pending for long",
+    QUOTA: "Quota nearly used",
+    CLUSTER_DOWN: "Cluster down: it does not answer",
+}
 
 
 def event_type(phase: str) -> str:
     return f"workload.{phase.lower()}"
 
 
-TYPES = tuple(event_type(phase) for phase in Phase)
+COMPLETED = event_type(Phase.COMPLETED)
+FAILED = event_type(Phase.FAILED)
+STOPPED = event_type(Phase.STOPPED)
+TYPES = (*(event_type(phase) for phase in Phase), *OTHER_LABELS)
+#: What a notification says of each, with the name of the workload, project or cluster.
+TITLES = {
+    STARTED: "{} started",
+    COMPLETED: "{} completed",
+    FAILED: "{} failed",
+    STOPPED: "{} was stopped",
+    STOPPED_BY_RULE: "{} was stopped by a rule",
+    PREEMPTED: "{} was preempted",
+    PENDING_LONG: "{} is pending for long",
+    QUOTA: "{} has nearly used its quota",
+    CLUSTER_DOWN: "{} does not answer",
+}
+#: The types that people choose from for themselves, by category.
+PERSONAL_TYPES: dict[str, tuple[str, ...]] = {
+    "Workload status change": (STARTED, COMPLETED, FAILED, STOPPED, STOPPED_BY_RULE, PREEMPTED),
+    "Workload": (PENDING_LONG,),
+    "Quota": (QUOTA,),
+    "Cluster": (CLUSTER_DOWN,),
+}
+#: The reasons of a workload that a rule stopped.
+RULES = {Reason.DEADLINE_EXCEEDED, Reason.IDLE}
+#: The phases in which a preempted workload has given its resources back.
+GIVEN_BACK = {Phase.PENDING, Phase.FAILED}
+#: If one of these was the previous phase, a workload that runs has not just started.
+RUN_BEFORE = AT_WORK | {Phase.UNKNOWN}
+
+
+def event_types(event: Event, previous_phase: str | None) -> tuple[str, ...]:
+    """Return the types of an event, the narrowest first; none if the phase did not change.
+    ``previous_phase`` is that of the workload's phase event before."""
+    if not event.phase:
+        return ()
+    narrow = []
+    if event.phase == Phase.RUNNING and previous_phase not in RUN_BEFORE:
+        narrow.append(STARTED)
+    if event.phase in {Phase.STOPPED, Phase.FAILED} and event.reason in RULES:
+        narrow.append(STOPPED_BY_RULE)
+    if event.phase in GIVEN_BACK and event.reason == Reason.PREEMPTED:
+        narrow.append(PREEMPTED)
+    return (*narrow, event_type(event.phase))
 
 
 def choices() -> Choices:
@@ -42,63 +106,80 @@ def choices() -> Choices:
     return [
         (EVERY_EVENT, "Every event"),
         *((event_type(phase), label) for phase, label in LABELS.items()),
+        *OTHER_LABELS.items(),
     ]
+
+
+def personal_choices() -> Choices:
+    """Return the events that people choose from for themselves, as choices of a form."""
+    labels = dict(choices())
+    return [(name, labels[name]) for names in PERSONAL_TYPES.values() for name in names]
+
+
+def title(name: str, subject: str) -> str:
+    """Return what happened, in a few words: the type of an event and what it is about."""
+    return TITLES.get(name, f"{{}}: {event_label(name)}").format(subject)
 
 
 def event_label(name: str) -> str:
     return dict(choices()).get(name, "Test")
 
 
-def is_subscribed(webhook: Webhook, event: Event) -> bool:
-    """Whether a webhook gets a message about an event. It gets none about earlier events than the
-    moment when it was turned on."""
-    return (
-        not {EVERY_EVENT, event_type(event.phase)}.isdisjoint(webhook.events)
-        and webhook.listens_since <= event.at
-        and _is_in_scope(webhook, event.workload)
-    )
+def subscribed_type(webhook: Webhook, types: Collection[str]) -> str:
+    """Return as which of its types a webhook gets an event: the widest that it subscribes to. Empty
+    if it subscribes to none."""
+    names = set(webhook.events)
+    if EVERY_EVENT in names:
+        names |= set(types)
+    return next((name for name in reversed([*types]) if name in names), "")
 
 
-def _is_in_scope(webhook: Webhook, workload: Workload) -> bool:
-    """Whether the workload is in the scope of the webhook."""
+def is_in_scope(webhook: Webhook, cluster_id: UUID, project: Project | None) -> bool:
+    """Whether what happens in this project, or in the whole cluster without one, is in the scope of
+    the webhook."""
     match webhook.scope:
         case Scope.PROJECT:
-            return webhook.project_id == workload.project_id
+            return project is not None and webhook.project_id == project.pk
         case Scope.DEPARTMENT:
-            return webhook.department_id == workload.project.department_id
+            return project is not None and webhook.department_id == project.department_id
         case Scope.CLUSTER:
-            return webhook.cluster_id == workload.cluster_id
+            return webhook.cluster_id == cluster_id
     return webhook.scope == Scope.ACCOUNT
 
 
-def event_body(event: Event) -> str:
+def event_body(event: Event, name: str = "") -> str:
     """Return the body of a message, as it is sent and signed. Its ``version`` increases with each
-    event of a workload."""
-    workload = event.workload
-    return _body(
-        event_type(event.phase),
-        event.at,
-        {
-            "id": str(workload.pk),
-            "name": workload.name,
-            "type": workload.kind,
-            "projectId": str(workload.project_id),
-            "projectName": workload.project.name,
-            "clusterId": str(workload.cluster_id),
-            "phase": event.phase,
-            "reason": event.reason,
-            "message": event.message,
-            "actor": event.actor_name,
-            "version": event.pk,
-        },
+    event of a workload. ``name`` is its type, by default that of the phase."""
+    facts = {
+        "phase": event.phase,
+        "reason": event.reason,
+        "message": event.message,
+        "actor": event.actor_name,
+        "version": event.pk,
+    }
+    return message_body(
+        name or event_type(event.phase), event.at, workload_facts(event.workload) | facts
     )
 
 
+def workload_facts(workload: Workload) -> dict[str, Any]:
+    """Return what a message says about its workload, whatever happened."""
+    return {
+        "id": str(workload.pk),
+        "name": workload.name,
+        "type": workload.kind,
+        "projectId": str(workload.project_id),
+        "projectName": workload.project.name,
+        "clusterId": str(workload.cluster_id),
+    }
+
+
 def test_body(webhook: Webhook, at: datetime) -> str:
-    return _body(TEST, at, {"id": str(webhook.pk), "name": webhook.name})
+    return message_body(TEST, at, {"id": str(webhook.pk), "name": webhook.name})
 
 
-def _body(name: str, at: datetime, data: dict[str, Any]) -> str:
+def message_body(name: str, at: datetime, data: dict[str, Any]) -> str:
+    """Return the body of a message of this type."""
     timestamp = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return json.dumps({"type": name, "timestamp": timestamp, "data": data}, ensure_ascii=False)
 

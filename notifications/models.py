@@ -1,4 +1,5 @@
-"""Webhooks, their deliveries, and the position up to which events were turned into deliveries."""
+"""Webhooks and their deliveries; people's subscriptions, notifications and mails; and the position
+up to which events were turned into deliveries and notifications."""
 
 import json
 import secrets
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -14,6 +16,7 @@ from django.utils import timezone
 
 from accounts import access
 from accounts.models import User
+from clusters.models import Cluster
 from core.database.choices import Choices
 from core.database.fields import (
     CleanedCharField,
@@ -21,8 +24,11 @@ from core.database.fields import (
     CleanedTextField,
     RenewableTextField,
 )
+from projects.models import Project
 from projects.scopes import Scoped
+from spec.kind import WorkloadKind
 from spec.values.variable import MASK
+from workloads.models import Workload
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -153,10 +159,10 @@ class Delivery(models.Model):
     """A message to a webhook, and the results of all attempts to send it.
 
     The message never changes: ``id`` and ``body`` stay the same when it is sent again. ``event`` is
-    the number of its event, ``None`` for a test. ``next_try_at`` also serves as a claim: no other
-    worker sends the message before that time. ``asked_by`` is the user who requested it. ``log``
-    contains the attempts, the oldest first, including those before it was sent again. The other
-    columns describe the last attempt.
+    the number of its event, ``None`` for a test or a condition. ``next_try_at`` also serves as a
+    claim: no other worker sends the message before that time. ``asked_by`` is the user who
+    requested it. ``log`` contains the attempts, the oldest first, including those before it was
+    sent again. The other columns describe the last attempt.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -215,13 +221,160 @@ class Delivery(models.Model):
         return json.dumps(json.loads(self.body), indent=2, ensure_ascii=False)
 
 
+class ReportedCondition(models.Model):
+    """A condition that was reported and has not ended since, such as a cluster that is down."""
+
+    key = models.CharField(max_length=120, unique=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class EventCursor(models.Model):
-    """The number of the event up to which deliveries were created. There is one row. ``late`` lists
-    smaller numbers that were missing, each with the time when that was noticed, because their
-    transactions may still be open."""
+    """The number of the event up to which deliveries and notifications were created. There is one
+    row. ``late`` lists smaller numbers that were missing, each with the time when that was noticed,
+    because their transactions may still be open."""
 
     position = models.BigIntegerField(default=0)
     late = models.JSONField(default=list)
 
     def __str__(self) -> str:
         return f"event {self.position}"
+
+
+SHORTEST_WAIT = 1  # minute
+LONGEST_WAIT = 7 * 24 * 60  # minutes
+DEFAULT_WAIT = 30  # minutes
+#: What people who never chose get about their own workloads, by their types in ``events``.
+DEFAULT_EVENTS = (
+    *("workload.completed", "workload.failed", "workload.stopped"),
+    *("workload.stopped-by-rule", "workload.preempted", "workload.pending-long"),
+    "cluster.disconnected",
+)
+
+
+def default_events() -> list[str]:
+    return list(DEFAULT_EVENTS)
+
+
+def every_kind() -> list[str]:
+    return [kind.value for kind in WorkloadKind]
+
+
+class Subscription(models.Model):
+    """What a person wants to hear of: events of their own workloads, or of all of a ``project``.
+
+    ``kinds`` are those of workloads. Notifications are always on the page; ``mail`` sends them as
+    well. A workload counts as pending for long after ``pending_minutes``. A person without any
+    subscription gets the events of a new one, on the page.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="subscriptions")
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    events = models.JSONField(default=default_events)
+    kinds = models.JSONField(default=every_kind)
+    mail = models.BooleanField(default=False)
+    pending_minutes = models.PositiveIntegerField(
+        default=DEFAULT_WAIT,
+        validators=[MinValueValidator(SHORTEST_WAIT), MaxValueValidator(LONGEST_WAIT)],
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["created_at", "id"]
+
+    def __str__(self) -> str:
+        return f"Workloads of {self.project}" if self.project else "My workloads"
+
+
+class Mail(models.Model):
+    """A mail to one person about one notification, or about several as a digest. Its text is made
+    when it is sent. ``next_try_at`` also serves as a claim, as that of a delivery does."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="mails")
+    address = models.EmailField()
+    subject = CleanedCharField(max_length=200)
+    state = models.CharField(max_length=10, choices=delivery_states, default=DeliveryState.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True, default=timezone.now)
+    created_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    fault = CleanedCharField(max_length=500, blank=True)
+
+    if TYPE_CHECKING:
+        notifications: RelatedManager["Notification"]
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["next_try_at"], condition=Q(state="pending"), name="mail_to_send"),
+            models.Index(fields=["user", "-created_at"], name="mail_of_user"),
+        ]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class NotificationQuerySet(models.QuerySet["Notification"]):
+    def visible_to(self, user: User) -> Self:
+        """The user's notifications, without those about projects that they may no longer see."""
+        columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
+        return self.filter(access.permitted_rows(user, "workloads.read", **columns), user=user)
+
+    def unread(self) -> Self:
+        return self.filter(read_at=None)
+
+
+class Notification(models.Model):
+    """Something that one person is told. ``event`` is the number of its event, ``None`` for a
+    condition. ``wants_mail`` until ``mail`` is set: then that mail contains it."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
+    event = models.BigIntegerField(null=True, blank=True)
+    type = models.CharField(max_length=40)
+    title = CleanedCharField(max_length=200)
+    reason = models.CharField(max_length=30, blank=True)
+    text = CleanedTextField(blank=True)
+    workload = models.ForeignKey(
+        Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    read_at = models.DateTimeField(null=True, blank=True)
+    wants_mail = models.BooleanField(default=False)
+    mail = models.ForeignKey(
+        Mail, on_delete=models.SET_NULL, null=True, blank=True, related_name="notifications"
+    )
+
+    objects = NotificationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [
+            models.Index(fields=["user", "-at"], name="notification_of_user"),
+            models.Index(fields=["user"], condition=Q(read_at=None), name="notification_unread"),
+            models.Index(
+                fields=["user"],
+                condition=Q(wants_mail=True, mail=None),
+                name="notification_to_mail",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "event"], name="one_notification_of_an_event")
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def target_address(self) -> str:
+        """The address of the page that the notification is about."""
+        if self.workload:
+            return self.workload.get_absolute_url()
+        of_cluster = self.type.startswith("cluster.")
+        return (self.cluster if of_cluster else self.project).get_absolute_url()

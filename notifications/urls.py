@@ -1,10 +1,20 @@
-"""``/webhooks/``: URLs that get messages about workloads."""
+"""``/notifications/``: what people are told, and what they subscribe to. ``/webhooks/``: URLs that
+get messages about workloads."""
 
 from django.urls import path
 
+from notifications.people import views as people
 from notifications.webhooks import views
 
 urlpatterns = [
+    path("notifications/", people.listing, name="notification-list"),
+    path("notifications/bell/", people.bell, name="notification-bell"),
+    path("notifications/read/", people.mark_read, name="notification-read"),
+    path("notifications/<int:pk>/", people.follow, name="notification-follow"),
+    path("notifications/settings/", people.subscriptions, name="subscription-list"),
+    path("notifications/settings/new/", people.subscribe, name="subscription-create"),
+    path("notifications/settings/<uuid:pk>/edit/", people.edit, name="subscription-edit"),
+    path("notifications/settings/<uuid:pk>/delete/", people.delete, name="subscription-delete"),
     path("webhooks/", views.listing, name="webhook-list"),
     path("webhooks/new/", views.create, name="webhook-create"),
     path("webhooks/<uuid:pk>/", views.detail, name="webhook-detail"),

@@ -50,10 +50,11 @@ async def stream_changes(request: HttpRequest) -> HttpResponse | StreamingHttpRe
 def channels_of(user: User) -> list[str]:
     """Return the channels of the updates that the user may see."""
     try:
+        own = events.person_channel(user.pk)
         if access.may(user, "workloads.read"):
-            return [events.EVERY_CHANNEL]
+            return [own, events.EVERY_CHANNEL]
         projects = Project.objects.open_to(user, "workloads.read").order_by("pk")
-        return [events.channel(pk) for pk in projects.values_list("pk", flat=True)]
+        return [own, *(events.channel(pk) for pk in projects.values_list("pk", flat=True))]
     finally:
         release_connection()
 
@@ -85,8 +86,9 @@ class PageWatch:
                     return
 
     def _wants(self, name: str) -> bool:
-        if self.only:
-            return name.partition("-")[2] == self.only
+        about = name.partition("-")[2]
+        if self.only and about:  # a name without an id is for every page of its reader
+            return about == self.only
         return self.all_output or not name.startswith("o-")
 
     def _channels_now(self) -> list[str] | None:

@@ -61,10 +61,5 @@ def allow_next(task: str, about: UUID | None) -> None:
     valkey_connection().delete(_mark_key(task, about))
 
 
-def suppress(task: str, about: UUID | None, seconds: int) -> None:
-    """Block messages of this kind for ``seconds``, because the task could not do anything."""
-    valkey_connection().set(_mark_key(task, about), 1, ex=seconds)
-
-
 def _mark_key(task: str, about: UUID | None) -> str:
     return f"asked:{task}:{about or ''}"

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from audit import services as audit
 from notifications.delivery.post import HookAnswer
+from notifications.events import TEST
 from notifications.models import Delivery, DeliveryState, Webhook
 
 #: The delays between failed attempts, about a day altogether.
@@ -67,7 +68,7 @@ def _next_columns(delivery: Delivery, webhook: Webhook, result: HookAnswer) -> d
     """Return the columns that say what happens next: nothing, or another attempt."""
     if result.is_success:
         return {"state": DeliveryState.DELIVERED, "next_try_at": None}
-    is_last = delivery.attempts > len(DELAYS) or delivery.event is None
+    is_last = delivery.attempts > len(DELAYS) or delivery.type == TEST
     if is_last or result.is_gone or not webhook.enabled:
         return {"state": DeliveryState.FAILED, "next_try_at": None}
     return {"next_try_at": timezone.now() + DELAYS[delivery.attempts - 1], "asked_by": None}

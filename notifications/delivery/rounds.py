@@ -1,4 +1,4 @@
-"""Send the deliveries that are due, and record the results.
+"""Create deliveries and notifications, send the deliveries that are due, and record the results.
 
 One worker at a time does this, in one of its threads. It sends to several webhooks at the same
 time, but only one message to each. A delivery is claimed before it is sent. If the worker is killed
@@ -27,7 +27,6 @@ CHECK_SECONDS = 1.0  # seconds between two checks for more deliveries while othe
 LONGEST_SECONDS = 60.0
 CLAIM_DURATION = timedelta(seconds=90)  # much longer than sending takes
 PARALLEL_WEBHOOKS = 8  # webhooks
-HUSHED_SECONDS = 20  # seconds without a check while no webhook is on; the clock calls more often
 
 Post = Callable[[str, str, dict[str, str]], HookAnswer]
 Start = Callable[[Delivery], "Future[HookAnswer]"]
@@ -36,19 +35,11 @@ Start = Callable[[Delivery], "Future[HookAnswer]"]
 def run(post: Post = post) -> None:
     """Send until nothing is due, but not longer than ``LONGEST_SECONDS``: the clock calls again.
     Does nothing if another worker is sending."""
-    if not _has_listeners():
-        enqueue.suppress(NOTIFY, None, HUSHED_SECONDS)
-        return
     with hold_lease("webhook-deliveries", seconds=LEASE_SECONDS) as extend:
         if extend is None:
             return
         with ThreadPoolExecutor(PARALLEL_WEBHOOKS, "webhook") as threads:
             _send_all(partial(_start_sending, threads, post), extend)
-
-
-def _has_listeners() -> bool:
-    has_webhooks = Webhook.objects.filter(enabled=True).exists()
-    return has_webhooks or Delivery.objects.due().exists()
 
 
 def _send_all(

@@ -164,7 +164,7 @@ def _validate(webhook: Webhook, *, is_new: bool = True) -> None:
 
 def _turn_on(webhook: Webhook) -> None:
     """Turn a webhook on for later events, and forget earlier failures."""
-    outbox.skip_earlier_events()
+    outbox.begin()
     webhook.enabled = True
     webhook.listens_since = timezone.now()
     webhook.ended_because = ""
@@ -175,6 +175,5 @@ def _turn_on(webhook: Webhook) -> None:
 
 
 def _wake_worker() -> None:
-    """Wake the worker after the commit, even if it has found before that no webhook is on."""
-    transaction.on_commit(lambda: enqueue.allow_next(NOTIFY, None))
+    """Wake the worker after the commit."""
     enqueue.send_once(NOTIFY, None, enqueue.PERIODIC)

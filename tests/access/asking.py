@@ -37,6 +37,8 @@ OWN = {
     "/workloads/new/": ("workloads_draft",),
     "/workloads/drafts/<uuid:pk>/<int:step>/": ("workloads_draft",),  # records which page was last
     "/accounts/logout/": ("django_session",),
+    "/notifications/read/": ("notifications_notification",),
+    "/notifications/<int:pk>/": ("notifications_notification",),  # who follows it has read it
     "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
     "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # a program no one approved yet
 }

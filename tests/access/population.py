@@ -26,7 +26,7 @@ from tests.factories import (
     WorkloadFactory,
 )
 from tests.fuzz.bodies import ASSETS
-from tests.notifications.factories import WebhookFactory
+from tests.notifications.factories import NotificationFactory, SubscriptionFactory, WebhookFactory
 from tests.policies.examples import make_policy, rule
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
@@ -157,6 +157,8 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
     ids = {
         **(_by_rest(project) | _hooks(project)),
         "users": author.pk,
+        "notifications": NotificationFactory.create(workload=workload, title=SECRET).pk,
+        "notifications/settings": SubscriptionFactory.create(user=author, project=project).pk,
         "groups": groups.create_group(by=admin, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
         "compute-resources": ComputeResourceFactory.create(**named).pk,

@@ -15,6 +15,14 @@ TABLE = r"""
 ++++++ 555555 /accounts/inactive/
 ++++++ 555555 /health/notice/
 1+++++ 1+++++ /access-keys/
+1+++++ 555555 /notifications/
+++++++ 555555 /notifications/bell/
+1+++++ 555555 /notifications/settings/
+1+++++ 1????? /notifications/settings/new/
+1444+4 1444?4 /notifications/settings/<uuid:pk>/edit/
+1444+4 1444+4 /notifications/settings/<uuid:pk>/delete/
+1444+4 555555 /notifications/<int:pk>/
+555555 1+++++ /notifications/read/
 1+++++ 1+++++ /accounts/password/change/
 1+++++ 1+++++ /styleguide/
 1+++++ 555555 /api-reference/

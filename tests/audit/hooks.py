@@ -1,12 +1,13 @@
-"""Verbs about webhooks; see ``tests.audit.verbs``."""
+"""Verbs about webhooks and subscriptions; see ``tests.audit.verbs``."""
 
 from typing import Any
 
 from notifications.models import Delivery, Webhook
+from notifications.people import services as people
 from notifications.webhooks import services as webhooks
 from projects.scopes import OwningScope
 from tests.audit.objects import SECRET, Verbs
-from tests.notifications.factories import WebhookFactory
+from tests.notifications.factories import SubscriptionFactory, WebhookFactory
 
 ASKED: dict[str, Any] = {
     "name": "chat",
@@ -23,6 +24,14 @@ def _delivery() -> Delivery:
     return Delivery.objects.create(webhook=_webhook(), type="workload.failed", body="{}")
 
 
+CHOSEN: dict[str, Any] = {
+    "project": None,
+    "events": ["workload.failed"],
+    "kinds": ["workspace"],
+    "mail": False,
+    "pending_minutes": 5,
+}
+_PEOPLE = "notifications.people.services"
 _WHERE = "notifications.webhooks.services"
 HOOKS: Verbs = {
     f"{_WHERE}.create": (
@@ -40,4 +49,18 @@ HOOKS: Verbs = {
     ),
     f"{_WHERE}.send_test": ("test webhook", lambda s: webhooks.send_test(_webhook(), by=s.admin)),
     f"{_WHERE}.resend": ("resend webhook", lambda s: webhooks.resend(_delivery(), by=s.admin)),
+    f"{_PEOPLE}.subscribe": (
+        "create subscription",
+        lambda s: people.subscribe(by=s.admin, **CHOSEN),
+    ),
+    f"{_PEOPLE}.change_subscription": (
+        "update subscription",
+        lambda s: people.change_subscription(
+            SubscriptionFactory(user=s.admin), by=s.admin, **CHOSEN
+        ),
+    ),
+    f"{_PEOPLE}.unsubscribe": (
+        "delete subscription",
+        lambda s: people.unsubscribe(SubscriptionFactory(user=s.admin), by=s.admin),
+    ),
 }

@@ -12,7 +12,7 @@ VERBS_SO_FAR = """
 KINDS_SO_FAR = """
     access key | cluster | compute resource | connection test | credential | data source
     | department | environment | general settings | group | node pool | policy | project | rank
-    | sign-in by code | template | user | webhook | workload
+    | sign-in by code | subscription | template | user | webhook | workload
 """
 
 

@@ -1,11 +1,11 @@
-"""Rows for tests of webhooks."""
+"""Rows for tests of webhooks and notifications."""
 
 from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFactory, Trait
 from factory.django import DjangoModelFactory
 
-from notifications.models import Webhook
+from notifications.models import Notification, Subscription, Webhook
 from projects.scopes import Scope
-from tests.factories import ProjectFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 
 
 class WebhookFactory(DjangoModelFactory[Webhook]):
@@ -25,3 +25,26 @@ class WebhookFactory(DjangoModelFactory[Webhook]):
     url = "https://hooks.example.com/trainyard"
     events = LazyFunction(lambda: ["*"])
     scope = Scope.ACCOUNT
+
+
+class SubscriptionFactory(DjangoModelFactory[Subscription]):
+    """A default subscription of a person for their own workloads."""
+
+    class Meta:
+        model = Subscription
+
+    user = SubFactory(UserFactory)
+
+
+class NotificationFactory(DjangoModelFactory[Notification]):
+    """An unread notification of a person about a workload of theirs."""
+
+    class Meta:
+        model = Notification
+
+    workload = SubFactory(WorkloadFactory, failed=True)
+    user = SelfAttribute("workload.created_by")
+    project = SelfAttribute("workload.project")
+    cluster = SelfAttribute("workload.cluster")
+    type = "workload.failed"
+    title = "train failed"

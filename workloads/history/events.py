@@ -23,6 +23,11 @@ def channel(project_id: int) -> str:
     return f"project:{project_id}"
 
 
+def person_channel(user_id: int) -> str:
+    """Return the channel of what concerns one person alone, such as their notices."""
+    return f"person:{user_id}"
+
+
 def announce(workload: Workload) -> None:
     """After the commit, have open pages reload this workload."""
     _publish(workload.project_id, f"w-{workload.pk}")

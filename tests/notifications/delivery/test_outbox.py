@@ -24,7 +24,7 @@ def workload() -> Workload:
 
 
 def listening(**traits: object) -> Webhook:
-    outbox.skip_earlier_events()
+    outbox.begin()
     return WebhookFactory(**traits)
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from audit.models import AuditEntry
 from notifications.delivery import outbox, results, rounds
 from notifications.delivery.post import HookAnswer
+from notifications.events import TEST
 from notifications.models import Delivery, DeliveryState, Webhook
 from tests.factories import UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
@@ -21,7 +22,7 @@ DONE = HookAnswer(200, "ok", "", 7)
 
 @pytest.fixture
 def delivery() -> Delivery:
-    outbox.skip_earlier_events()
+    outbox.begin()
     WebhookFactory()
     events.record_phase(WorkloadFactory(running=True))
     outbox.create_deliveries()
@@ -116,7 +117,7 @@ def test_a_requested_delivery_is_sent_once_though_the_webhook_is_off(
 
 
 def test_a_test_is_sent_once(delivery: Delivery) -> None:
-    Delivery.objects.update(event=None)
+    Delivery.objects.update(event=None, type=TEST)
     assert sent(BROKEN).state == DeliveryState.FAILED
 
 

@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 
 @pytest.fixture
 def webhook(receiver: HookReceiver) -> Webhook:
-    outbox.skip_earlier_events()
+    outbox.begin()
     return WebhookFactory(url=receiver.url)
 
 
@@ -223,7 +223,7 @@ def test_messages_to_a_webhook_go_in_their_order(webhook: Webhook, receiver: Hoo
     assert len(numbers) == 4
 
 
-def test_a_change_wakes_the_worker_once_if_a_webhook_is_on(
+def test_a_change_wakes_the_worker_once(
     webhook: Webhook,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -237,8 +237,3 @@ def test_a_change_wakes_the_worker_once_if_a_webhook_is_on(
     with django_capture_on_commit_callbacks(execute=True):
         happen()
     assert sent == ["notifications.deliver"] * 2
-    webhook.delete()
-    rounds.run()
-    with django_capture_on_commit_callbacks(execute=True):
-        happen()
-    assert len(sent) == 2

@@ -1,0 +1,206 @@
+"""Send people's notifications as emails.
+
+One worker at a time does this, in a task of its own, so that a slow mail server delays nothing but
+mail. A mail is claimed before it is sent, like a delivery of a webhook.
+
+More than ten notifications of a person in five minutes become one mail: a digest. The next one
+comes no sooner than five minutes later.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
+
+from django.core.mail import EmailMultiAlternatives, get_connection
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.models import User
+from core.broker import enqueue
+from core.broker.lease import hold_lease
+from notifications.delivery.audience import may_mail
+from notifications.delivery.outbox import MAIL
+from notifications.delivery.results import DELAYS, KEPT_FOR
+from notifications.messages import Message, link_to, message_of
+from notifications.models import DeliveryState, Mail, Notification
+
+log = logging.getLogger(__name__)
+
+WINDOW = timedelta(minutes=5)
+MOST_SINGLE = 10  # notifications of a person in the window that get a mail each
+MOST_IN_DIGEST = 100  # further ones are only counted
+SEND_SECONDS = 60.0  # for one mail, however slowly the server answers
+LONGEST_SECONDS = 60.0  # then the clock calls again
+LEASE_SECONDS = 90.0  # longer than sending one mail takes
+CLAIM_DURATION = timedelta(seconds=120)
+CUT_OFF = f"The mail server did not take it within {SEND_SECONDS:g} s."
+
+
+def run() -> None:
+    """Write the mails for new notifications, and send those that are due. Does nothing if another
+    worker is sending."""
+    with hold_lease("mails", seconds=LEASE_SECONDS) as extend:
+        if extend is None:
+            return
+        enqueue.allow_next(MAIL, None)
+        write_mails()
+        end = time.monotonic() + LONGEST_SECONDS
+        while time.monotonic() < end and extend():
+            mail = _due_mails().first()
+            if mail is None:
+                return
+            if _claim(mail) and not send_mail(mail):
+                return  # the server does not answer; the clock calls again
+
+
+def write_mails() -> None:
+    """Write a mail for each notification that waits for one, or for all of a person together."""
+    waiting = Notification.objects.filter(wants_mail=True, mail=None)
+    for user in User.objects.filter(pk__in=waiting.values("user")):
+        with transaction.atomic():
+            _write_mails_to(user)
+
+
+def _write_mails_to(user: User) -> None:
+    waiting = Notification.objects.select_for_update().filter(user=user, wants_mail=True, mail=None)
+    if not may_mail(user):  # there is no server or no address any more
+        waiting.update(wants_mail=False)
+        return
+    rows = list(waiting.order_by("at", "pk"))
+    recent = Notification.objects.filter(user=user, mail__created_at__gt=timezone.now() - WINDOW)
+    recent_count = recent.count()
+    if recent_count + len(rows) <= MOST_SINGLE:
+        for row in rows:
+            _write_mail(user, row.title, [row])
+    elif not recent_count:
+        _write_mail(user, f"{len(rows)} notifications", rows)
+
+
+def _write_mail(user: User, subject: str, rows: Sequence[Notification]) -> None:
+    mail = Mail.objects.create(user=user, address=user.email, subject=f"[Trainyard] {subject}")
+    Notification.objects.filter(pk__in=[row.pk for row in rows]).update(mail=mail)
+
+
+def _due_mails() -> QuerySet[Mail]:
+    rows = Mail.objects.filter(state=DeliveryState.PENDING, next_try_at__lte=timezone.now())
+    return rows.select_related("user").order_by("next_try_at", "pk")
+
+
+def _claim(mail: Mail) -> bool:
+    """Claim a mail, so that no other worker sends it before the claim expires. Returns whether that
+    succeeded."""
+    until = timezone.now() + CLAIM_DURATION
+    # The UPDATE only matches the row as it was read, so only one of two workers gets the claim.
+    rows = Mail.objects.filter(pk=mail.pk, state=mail.state, next_try_at=mail.next_try_at)
+    is_claimed = bool(rows.update(next_try_at=until, attempts=F("attempts") + 1))
+    mail.attempts += 1
+    return is_claimed
+
+
+def send_mail(mail: Mail) -> bool:
+    """Send a mail and record the result. Returns whether the server can be expected to take
+    another one."""
+    # Only what its person may see now.
+    visible = Notification.objects.visible_to(mail.user).filter(mail=mail)
+    rows = list(visible.select_related("workload__project", "project", "cluster"))
+    if not rows or not mail.user.is_active:
+        _record(mail, state=DeliveryState.FAILED, fault="Its person may no longer see it.")
+        return True
+    try:
+        _send_within_limit(email_of(mail, rows))
+    except (SMTPException, OSError, ValueError) as error:
+        fault = fault_in_words(error)
+        log.warning("Mail %s was not sent: %s", mail.pk, fault)
+        if _is_final(error) or mail.attempts > len(DELAYS):
+            _record(mail, state=DeliveryState.FAILED, fault=fault)
+            return True
+        next_try_at = timezone.now() + DELAYS[mail.attempts - 1]
+        Mail.objects.filter(pk=mail.pk).update(
+            next_try_at=next_try_at, fault=fault, sent_at=timezone.now()
+        )
+        return False
+    _record(mail, state=DeliveryState.DELIVERED, fault="")
+    return True
+
+
+def email_of(mail: Mail, rows: Sequence[Notification]) -> EmailMultiAlternatives:
+    """Return the email, as text and as HTML."""
+    messages: list[Message] = [message_of(row) for row in rows[:MOST_IN_DIGEST]]
+    context = {
+        "messages": messages,
+        "is_digest": len(rows) > 1,
+        "further": len(rows) - len(messages),
+        "every_link": link_to("/notifications/"),
+        "settings_link": link_to("/notifications/settings/"),
+    }
+    email = EmailMultiAlternatives(
+        subject=" ".join(mail.subject.split()),
+        body=render_to_string("notifications/mail.txt", context),
+        to=[mail.address],
+        headers={"Auto-Submitted": "auto-generated"},  # so that no absence note comes back
+    )
+    email.attach_alternative(render_to_string("notifications/mail.html", context), "text/html")
+    return email
+
+
+def _send_within_limit(email: EmailMultiAlternatives) -> None:
+    """Send an email, and give up after ``SEND_SECONDS``. A time limit of sockets is not enough: it
+    begins again with each byte of a slow answer."""
+    errors: list[Exception] = []
+
+    def send() -> None:
+        connection = get_connection()
+        try:
+            connection.open()
+            connection.send_messages([email])
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()  # Django leaves it open after a refused sign-in
+
+    thread = threading.Thread(target=send, name="mail", daemon=True)
+    thread.start()
+    thread.join(SEND_SECONDS)
+    if thread.is_alive():
+        raise TimeoutError(CUT_OFF)
+    if errors:
+        raise errors[0]
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether the server will refuse the mail again. A wrong password can be corrected."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in error.recipients.values())
+    return isinstance(error, SMTPResponseException) and 550 <= error.smtp_code < 560
+
+
+def fault_in_words(error: Exception) -> str:
+    """Return why a mail was not taken, as the server says it."""
+    if isinstance(error, SMTPRecipientsRefused):
+        ((code, answer), *_) = error.recipients.values()
+        return f"The mail server refused the address: {code} {_text(answer)}"
+    if isinstance(error, SMTPResponseException):
+        return f"The mail server answered {error.smtp_code} {_text(error.smtp_error)}"
+    return str(error) if str(error) == CUT_OFF else f"The mail server cannot be used: {error}"
+
+
+def _text(answer: bytes | str) -> str:
+    return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+
+
+def _record(mail: Mail, *, state: DeliveryState, fault: str) -> None:
+    Mail.objects.filter(pk=mail.pk).update(
+        state=state, fault=fault, sent_at=timezone.now(), next_try_at=None
+    )
+
+
+def prune() -> None:
+    """Delete old notifications and mails."""
+    oldest = timezone.now() - KEPT_FOR
+    Notification.objects.filter(at__lt=oldest).delete()
+    Mail.objects.filter(created_at__lt=oldest).delete()
