@@ -19,6 +19,7 @@ from workloads.models import Event, Workload
 
 EVERY_EVENT = "*"
 TEST = "webhook.test"
+DIGEST = "webhook.digest"
 STARTED = "workload.started"
 STOPPED_BY_RULE = "workload.stopped-by-rule"
 PREEMPTED = "workload.preempted"

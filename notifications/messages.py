@@ -20,7 +20,7 @@ LONGEST_LINE = 300  # characters
 
 
 @dataclass(frozen=True)
-class Explanation:
+class CauseInWords:
     """Why a workload failed or waits, what to do about it, and the last lines of the rank that
     failed."""
 
@@ -36,42 +36,46 @@ class Message:
     title: str
     facts: Sequence[tuple[str, str]]
     text: str
-    explanation: Explanation
+    explanation: CauseInWords
     link: str
 
 
 def message_of(notification: Notification) -> Message:
     """Return what a message says about a notification."""
     workload = notification.workload
-    facts = [
-        ("Project", str(notification.project)),
-        ("Cluster", str(notification.cluster)),
-        ("Reason", notification.reason),
-        ("Time", time_in_words(notification.at)),
-    ]
     return Message(
         title=notification.title,
-        facts=[(name, value) for name, value in facts if value],
+        facts=list_facts(
+            ("Project", str(notification.project)),
+            ("Cluster", str(notification.cluster)),
+            ("Reason", notification.reason),
+            ("Time", time_in_words(notification.at)),
+        ),
         text=notification.text,
-        explanation=explain(workload, notification.type) if workload else Explanation(),
+        explanation=explain(workload, notification.type) if workload else CauseInWords(),
         link=link_to(notification.target_address),
     )
 
 
-def explain(workload: Workload, name: str) -> Explanation:
+def list_facts(*facts: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the facts that are known."""
+    return [(name, value) for name, value in facts if value]
+
+
+def explain(workload: Workload, name: str) -> CauseInWords:
     """Return why a workload failed or waits now. Empty if the event does not need a cause, or if
     the workload has since gone on."""
     if name == events.PENDING_LONG:
         causes = list(workload.causes.filter(run=workload.run).order_by("since", "pk"))
         wait = current_wait(workload, causes)
         if wait is None:
-            return Explanation()
-        return Explanation(wait.message, wait.cause.todo if wait.cause else "")
+            return CauseInWords()
+        return CauseInWords(wait.message, wait.cause.todo if wait.cause else "")
     failure = first_failure(workload, workload.ranks.all())
     if failure is None:
-        return Explanation()
+        return CauseInWords()
     lines = [line.text[:LONGEST_LINE] for line in failure.lines[-MOST_LINES:]]
-    return Explanation(failure.title, failure.todo, lines)
+    return CauseInWords(failure.title, failure.todo, lines)
 
 
 def link_to(address: str) -> str:

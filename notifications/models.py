@@ -47,6 +47,17 @@ def new_secret() -> str:
     return SECRET_PREFIX + b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
+class MessageFormat(models.TextChoices):
+    """How the messages of a webhook look."""
+
+    SIGNED = "signed", "Signed JSON, for programs"
+    SLACK = "slack", "Slack, for an incoming webhook"
+
+
+def formats() -> Choices:
+    return MessageFormat.choices
+
+
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def open_to(self, user: User, action: str) -> Self:
         """Webhooks in whose scope the user may perform this action."""
@@ -66,11 +77,13 @@ class Webhook(Scoped):
     ``events`` are types of events, or ``*`` for all. Until ``old_secret_until`` messages are also
     signed with the previous secret. ``failures`` is the number of failures since the last success;
     the first of them was at ``failing_since``. Nothing is sent before ``quiet_until``.
-    ``ended_because`` says why Trainyard turned the webhook off.
+    ``ended_because`` says why Trainyard turned the webhook off. Messages for Slack are not signed,
+    and its address is the secret: nobody sees it again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     name = models.CharField(max_length=63)
+    format = models.CharField(max_length=10, choices=formats, default=MessageFormat.SIGNED)
     url = RenewableTextField("address")
     events = models.JSONField(default=list)
     enabled = models.BooleanField(default=True)
@@ -111,6 +124,15 @@ class Webhook(Scoped):
         return f"{parts.scheme}://{parts.netloc}/{MASK}" if has_path else self.url
 
     @property
+    def editable_url(self) -> str:
+        """The address as those see it who may change it: whole, unless it is a secret."""
+        return self.masked_url if self.is_slack else self.url
+
+    @property
+    def is_slack(self) -> bool:
+        return self.format == MessageFormat.SLACK
+
+    @property
     def secrets(self) -> list[str]:
         """The valid secrets, the newest first; none if they cannot be decrypted."""
         until = self.old_secret_until
@@ -121,7 +143,7 @@ class Webhook(Scoped):
     def lost_reason(self) -> str:
         """Why nothing can be sent: the key that encrypted the secret or the address is lost. Empty
         if both can be decrypted."""
-        if not self.secrets:
+        if not self.secrets and not self.is_slack:
             return UNSIGNED
         return "" if self.url else UNADDRESSED
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from core.broker import enqueue
 from core.broker.lease import hold_lease
-from notifications.delivery import outbox, results, signature
+from notifications.delivery import outbox, results, signature, slack
 from notifications.delivery.post import HookAnswer, post
 from notifications.models import Delivery, Webhook
 from workloads.history.events import NOTIFY
@@ -50,6 +50,7 @@ def _send_all(
     while time.monotonic() < end and extend():  # without the lease another worker may be sending
         enqueue.allow_next(NOTIFY, None)
         outbox.create_deliveries()
+        slack.fold_floods()
         busy = {delivery.webhook_id for delivery in running.values()}
         for delivery in _due_deliveries(busy, PARALLEL_WEBHOOKS - len(busy)):
             if claim(delivery):
@@ -95,8 +96,12 @@ def _start_sending(
     threads: ThreadPoolExecutor, post: Post, delivery: Delivery
 ) -> "Future[HookAnswer]":
     webhook = delivery.webhook
-    body = delivery.body
     if webhook.lost_reason:
         return threads.submit(HookAnswer, fault=webhook.lost_reason)
-    headers = signature.headers(delivery.message_id, int(time.time()), body, webhook.secrets)
-    return threads.submit(post, webhook.url, body, headers)
+    if webhook.is_slack:
+        slack.prepare(delivery)
+        return threads.submit(post, webhook.url, delivery.body, {})
+    headers = signature.headers(
+        delivery.message_id, int(time.time()), delivery.body, webhook.secrets
+    )
+    return threads.submit(post, webhook.url, delivery.body, headers)

@@ -23,8 +23,8 @@ from core.rest.filters import (
     word_choices,
 )
 from core.rest.rows import filter_objects, sort_objects
-from notifications.events import TEST, TYPES
-from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.events import DIGEST, TEST, TYPES
+from notifications.models import Delivery, DeliveryState, MessageFormat, Webhook
 from notifications.webhooks import services
 from notifications.webhooks.schemas import (
     DeliveryDetail,
@@ -54,7 +54,7 @@ FIELDS: Fields = {
 }
 DELIVERY_FIELDS: Fields = {
     "id": ("pk", ID),
-    "type": ("type", word_choices((*TYPES, TEST))),
+    "type": ("type", word_choices((*TYPES, TEST, DIGEST))),
     "subject": ("subject", TEXT),
     "state": ("state", word_choices(DeliveryState.values)),
     "statusCode": ("status_code", NUMBER),
@@ -80,6 +80,9 @@ def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> Webhoo
     columns = [it.column for it in parse_filters(listing.filter_by, FIELDS)]
     if URL in (*columns, sort_column(listing, FIELDS)):  # which is encrypted in the database
         theirs = rows.filter(pk__in=Webhook.objects.open_to(request.user, "webhooks.update"))
+        theirs = theirs.exclude(
+            format=MessageFormat.SLACK
+        )  # nobody may guess its address by a filter
         matches = filter_objects(theirs, listing, FIELDS, "name")
         page, following = listing.cut(sort_objects(matches, listing, FIELDS))
     else:
@@ -97,7 +100,7 @@ def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret
     place, wrong = shared_scope_from(body, request.user)
     if place is None:
         raise refusal_error(REFUSED, wrong)
-    values: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})
+    values: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled", "format"})
     with translate_errors(REFUSED):
         webhook = services.create(by=request.user, place=place, **values)
     return Status(201, WebhookSecret.of_new(webhook))

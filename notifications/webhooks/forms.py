@@ -8,18 +8,20 @@ from accounts.models import User
 from core.forms.field import Field, Input
 from core.forms.form import Form
 from notifications import events
-from notifications.models import Webhook
+from notifications.models import MessageFormat, Webhook, formats
 from projects.scopes import OwningScope, scope_options, scopes_open_to
 
 FIELDS = (
     Field(
         "scope", "Scope", Input.SELECT, "Whose workloads the messages are about.", choices="scopes"
     ),
+    Field("format", "Format", Input.RADIO, options=tuple(formats())),
     Field("name", "Name", hint="Its purpose, such as chat.", required=True),
     Field(
         "url",
         "Address",
-        hint="Messages are posted here. Others at this address see names of workloads.",
+        hint="Messages are posted here. Others at this address see names of workloads. "
+        "The address of Slack is a secret, which is not shown again.",
         placeholder="https://example.com/hook",
         required=True,
         literal=True,
@@ -47,16 +49,21 @@ class WebhookForm(Form):
             else scopes_open_to(user, "webhooks.create").values()
         )
         self.places = {place.key: place for place in places}
-        initial: dict[str, Any] = {"events": [events.EVERY_EVENT], "enabled": True}
+        initial: dict[str, Any] = {
+            "events": [events.EVERY_EVENT],
+            "enabled": True,
+            "format": MessageFormat.SIGNED.value,
+        }
         if webhook:
             initial = {
-                name: getattr(webhook, name) for name in ("name", "url", "events", "enabled")
+                name: getattr(webhook, name) for name in ("name", "events", "enabled", "format")
             }
+            initial["url"] = webhook.editable_url
             initial["scope"] = OwningScope.from_asset(webhook).key
         groups = scope_options(self.places, "")
         offered = {"scopes": [option for _, options in groups for option in options]}
         fields = (*FIELDS, ENABLED) if webhook else FIELDS
-        fixed = ("scope",) if webhook else ()
+        fixed = ("scope", "format") if webhook else ()
         super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
         self["scope"].groups = groups
 

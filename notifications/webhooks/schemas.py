@@ -9,10 +9,11 @@ from pydantic import Field
 from accounts import access
 from accounts.models import User
 from core.rest.api import NextOffset, StrictBody, Wire, enum_schema
-from notifications.events import EVERY_EVENT, TEST, TYPES
-from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.events import DIGEST, EVERY_EVENT, TEST, TYPES
+from notifications.models import Delivery, DeliveryState, MessageFormat, Webhook
 from projects.api.scopes import SCOPE_WORDS, AssetScope, Number
 
+WebhookFormat = Annotated[str, enum_schema(*MessageFormat.values)]
 EventType = Annotated[str, enum_schema(EVERY_EVENT, *TYPES)]
 
 
@@ -36,6 +37,10 @@ class WebhookIn(WebhookChange):
     url: str = Field(description="Where messages are posted, by https:// or http://")
     events: list[EventType] = Field(
         default=[EVERY_EVENT], description="The types of its messages; * is every event"
+    )
+    format: WebhookFormat = Field(
+        default=MessageFormat.SIGNED.value,
+        description="How messages look: signed JSON, or what Slack's incoming webhooks take",
     )
     scope: AssetScope = Field(
         description=(
@@ -70,6 +75,9 @@ class WebhookOut(Wire):
     )
     events: list[EventType] = Field(description="The types of its messages; * is every event")
     enabled: bool = Field(description="Whether messages are sent")
+    format: WebhookFormat = Field(
+        description="How messages look: signed JSON, or what Slack's incoming webhooks take"
+    )
     scope: AssetScope = Field(
         description=(
             "The place whose workloads its messages are about; tenant is the account with all "
@@ -89,7 +97,7 @@ class WebhookOut(Wire):
         """Describe a webhook, with the path of its address only if ``user`` may change it."""
         keys = webhook.scope_keys
         may_change = user is not None and access.may(user, "webhooks.update", *keys)
-        url = webhook.url if may_change else webhook.masked_url
+        url = webhook.editable_url if may_change else webhook.masked_url
         return cls(**_facts(webhook) | {"url": url})
 
 
@@ -97,12 +105,15 @@ class WebhookSecret(WebhookOut):
     """The only answer that contains the ``secret``."""
 
     url: str = Field(description="Where messages are posted")
-    secret: str = Field(description="Signs the messages; shown in this answer alone")
+    secret: str = Field(
+        description="Signs the messages; shown in this answer alone. Empty for Slack"
+    )
 
     @classmethod
     def of_new(cls, webhook: Webhook) -> "WebhookSecret":
         """Describe a webhook with its new secret, for the user who created it."""
-        return cls(secret=webhook.secret, **_facts(webhook))
+        facts = _facts(webhook) | {"url": webhook.editable_url}
+        return cls(secret="" if webhook.is_slack else webhook.secret, **facts)
 
 
 def _facts(webhook: Webhook) -> dict[str, Any]:
@@ -112,6 +123,7 @@ def _facts(webhook: Webhook) -> dict[str, Any]:
         "url": webhook.url,
         "events": webhook.events,
         "enabled": webhook.enabled,
+        "format": webhook.format,
         "scope": AssetScope(SCOPE_WORDS[webhook.scope]),
         "cluster_id": webhook.cluster_id,
         "department_id": str(webhook.department_id) if webhook.department_id else None,
@@ -141,7 +153,9 @@ class DeliveryOut(Wire):
     message_id: str = Field(
         description="Its ID in the header webhook-id, which stays the same when it is sent again"
     )
-    type: Annotated[str, enum_schema(*TYPES, TEST)] = Field(description="The event that it reports")
+    type: Annotated[str, enum_schema(*TYPES, TEST, DIGEST)] = Field(
+        description="The event that it reports"
+    )
     subject: str = Field(description="The name of the workload that it is about")
     state: Annotated[str, enum_schema(*DeliveryState.values)] = Field(
         description="Whether it will be sent, was delivered, or was given up"

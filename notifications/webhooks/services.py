@@ -14,7 +14,7 @@ from audit import services as audit
 from core.broker import enqueue
 from notifications import events
 from notifications.delivery import outbox, receivers, results
-from notifications.models import Delivery, Webhook, new_secret
+from notifications.models import Delivery, MessageFormat, Webhook, new_secret
 from projects.scopes import OwningScope
 from workloads.history.events import NOTIFY
 
@@ -29,11 +29,20 @@ AUDITED_JSON = ("events",)  # the JSON column that the audit log shows
 
 
 def create(
-    *, by: User, place: OwningScope, name: str, url: str, events: list[str], enabled: bool = True
+    *,
+    by: User,
+    place: OwningScope,
+    name: str,
+    url: str,
+    events: list[str],
+    enabled: bool = True,
+    format: str = MessageFormat.SIGNED,
 ) -> Webhook:
     """Create a webhook with a secret. ``ValidationError`` names the fields that are wrong."""
     _require(by, "webhooks.create", place.scope_keys)
-    webhook = Webhook(name=name, url=url, events=events, enabled=False, created_by=by)
+    webhook = Webhook(
+        name=name, url=url, events=events, format=format, enabled=False, created_by=by
+    )
     webhook.set_scope(place)
     _validate(webhook)
     with transaction.atomic():
@@ -83,6 +92,8 @@ def renew_secret(webhook: Webhook, *, by: User) -> str:
     """Create a new secret and return it. For a day messages are also signed with the old one, so
     that there is time to change the receiver."""
     _require(by, "webhooks.update", webhook.scope_keys)
+    if webhook.is_slack:
+        raise ValidationError("Messages to Slack are not signed, so there is no secret.")
     with transaction.atomic():
         webhook.old_secret = webhook.secret
         webhook.secret = new_secret()

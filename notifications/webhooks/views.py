@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Max
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -23,7 +23,7 @@ from core.web.pages import (
 )
 from core.web.query import search_text
 from notifications import events
-from notifications.models import Delivery, DeliveryState, Webhook
+from notifications.models import Delivery, DeliveryState, MessageFormat, Webhook
 from notifications.webhooks import services
 from notifications.webhooks.forms import WebhookForm
 
@@ -51,7 +51,14 @@ def create(request: Request) -> HttpResponse:
     form = WebhookForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            webhook = services.create(by=request.user, place=form.place, **form.submitted_values())
+            webhook = services.create(
+                by=request.user,
+                place=form.place,
+                format=form.values.get("format", MessageFormat.SIGNED),
+                **form.submitted_values(),
+            )
+            if webhook.is_slack:  # which is not signed
+                return redirect(webhook.get_absolute_url())
             return _secret_page(request, webhook)
     return _webhook_page(request, form, "New webhook", "Create webhook", reverse("webhook-list"))
 
@@ -65,6 +72,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
     names = [events.event_label(name) for name in webhook.events]
     facts = (
         ("Address", webhook.masked_url),
+        ("Format", webhook.get_format_display()),
         ("Scope", webhook.scope_name),
         ("Events", ", ".join(names)),
         ("Created by", webhook.created_by or ""),
@@ -108,6 +116,8 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("webhooks.update")
 def renew_secret(request: Request, pk: UUID) -> HttpResponse:
     webhook = _find_webhook(request, pk)
+    if webhook.is_slack:
+        raise Http404("Messages to Slack are not signed.")
     if request.method == "POST":
         services.renew_secret(webhook, by=request.user)
         return _secret_page(request, webhook)

@@ -38,6 +38,7 @@ def delivered(webhook: Webhook, **values: object) -> Delivery:
 def test_a_new_webhook_shows_its_secret_once(ada: Client, project: Project) -> None:
     form = {
         "scope": f"project:{project.pk}",
+        "format": "signed",
         "name": "chat",
         "url": "https://example.com/hook",
         "events": ["workload.failed", "workload.completed"],
@@ -55,7 +56,8 @@ def test_a_new_webhook_shows_its_secret_once(ada: Client, project: Project) -> N
 
 
 def test_a_form_with_faults_says_them_at_their_fields(ada: Client, project: Project) -> None:
-    form = {"scope": f"project:{project.pk}", "name": "", "url": "http://127.0.0.1/"}
+    form = {"scope": f"project:{project.pk}", "format": "signed", "name": ""}
+    form["url"] = "http://127.0.0.1/"
     response = ada.post(reverse("webhook-create"), form)
     assert response.status_code == 422
     for text in (
