@@ -60,7 +60,7 @@ def test_every_workload_ends_as_it_would_have(
 def counted_once(rest: Rest, workload: str) -> None:
     """Every rank printed every tick once, in one run and one attempt."""
     row = rest.read(workload)
-    assert (row["run"], row["attempt"]) == (1, 0)
+    assert (row["run"], row["attempt"]) == (1, 1)
     expected = [f"tick {n}" for n in range(1, TICKS + 1)]
     for pod in rest.pods(workload):
         assert (pod["exitCode"], pod["restarts"]) == (0, 0)

@@ -120,7 +120,7 @@ def _print_facts(workload: Item, *, general: bool, compute: bool, networks: bool
     ]
     other = [
         ("Pods running (pending)", pods_of(workload)),
-        ("Run, attempt", f"{workload['run']}, {workload['attempt'] + 1}"),
+        ("Run, attempt", f"{workload['run']}, {workload['attempt']}"),
         ("ID", workload["id"]),
     ]
     addresses = [("Ports", ", ".join(_describe_ports(workload["spec"])))]

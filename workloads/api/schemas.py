@@ -263,7 +263,7 @@ class WorkloadOut(Wire):
         description="Its limits from scheduling rules, as they were at its submission"
     )
     run: int = Field(description="The number of the run, counted from 1")
-    attempt: int = Field(description="Which start of all ranks within the run, counted from 0")
+    attempt: int = Field(description="Which start of all ranks within the run, counted from 1")
     last_metrics: dict[str, Any] = Field(
         description="What the training last reported, by name; NaN, Infinity and -Infinity as text"
     )
@@ -305,6 +305,6 @@ class WorkloadOut(Wire):
             total_running_time_seconds=workload.running_total,
             rule_limits=RuleLimits.of(workload),
             run=workload.run,
-            attempt=workload.attempt,
+            attempt=workload.attempt + 1,
             last_metrics=workload.last_metrics,
         )

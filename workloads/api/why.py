@@ -21,7 +21,7 @@ class FailureLineOut(Wire):
     if no line says why, so that ``text`` is empty."""
 
     rank: int = Field(description="The number of the rank, counted from 0")
-    attempt: int = Field(description="The attempt that wrote the line")
+    attempt: int = Field(description="The attempt that wrote the line, counted from 1")
     offset: int | None = Field(
         description="Its position in the log of the rank, in bytes; null if no line shows it"
     )
@@ -29,7 +29,8 @@ class FailureLineOut(Wire):
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Self:
-        return cls(**{**line, "offset": line["offset"] if line["text"] else None})
+        offset = line["offset"] if line["text"] else None
+        return cls(**{**line, "attempt": line["attempt"] + 1, "offset": offset})
 
 
 class FailureOut(Wire):

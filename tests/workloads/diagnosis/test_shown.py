@@ -81,7 +81,7 @@ def test_rest_tells_the_class_and_where_its_line_is(failed: Workload, member: Us
     assert answer["failure"]["failureClass"] == "cuda-out-of-memory"
     assert answer["failure"]["fault"] == "program"
     line = answer["failure"]["line"]
-    stream = logs.Stream(failed.pk, 1, line["attempt"], line["rank"])
+    stream = logs.Stream(failed.pk, 1, line["attempt"] - 1, line["rank"])
     assert logs.read_output(stream, line["offset"], len(OOM)).decode() == line["text"] == OOM
     query = urlencode({"filterBy": "failureClass==cuda-out-of-memory"})
     _, listed = call("GET", f"/workloads?{query}")

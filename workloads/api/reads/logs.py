@@ -57,9 +57,9 @@ class LogQuery(WithDeleted):
     )
     attempt: int | None = Field(
         default=None,
-        ge=0,
+        ge=1,
         le=MOST_ATTEMPTS,
-        description="Which start within the run, counted from 0; the latest unless given",
+        description="Which start within the run, counted from 1; the latest unless given",
     )
     offset: int = Field(
         default=0, ge=0, description="Where to begin, in bytes of one rank's output"
@@ -123,7 +123,7 @@ def _bytes_response(request: ApiRequest, workload_id: UUID, query: LogQuery) -> 
     stream = logs.Stream(
         workload.pk,
         workload.run if query.run is None else query.run,
-        workload.attempt if query.attempt is None else query.attempt,
+        workload.attempt if query.attempt is None else query.attempt - 1,
         rank,
     )
     if query.attempt is None:
@@ -215,7 +215,7 @@ def _log_reading(request: ApiRequest, workload_id: UUID, query: LogQuery) -> Log
     workload = find_with_deleted(request, workload_id, deleted=query.deleted)
     _require_output(workload, query)
     run = query.run
-    attempt = query.attempt
+    attempt = None if query.attempt is None else query.attempt - 1
     if query.previous:
         run, attempt = _previous_attempt(workload)
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
@@ -258,11 +258,11 @@ def _require_output(workload: Workload, query: LogQuery) -> None:
     numbers = [parse_number(it) for it in query.rank.split(",") if it != "all"]
     last = workload.num_pods - 1
     run = query.run or workload.run
-    attempt = _last_attempt(workload, run) if query.attempt else 0
+    last_attempt = 1 + (_last_attempt(workload, run) if query.attempt else 0)
     absent = {
         "rank": any(it is None or it > last for it in numbers) and f"the ranks are 0 to {last}",
         "run": run > workload.run and f"the latest run is {workload.run}",
-        "attempt": (query.attempt or 0) > attempt and f"the latest attempt is {attempt}",
+        "attempt": (query.attempt or 1) > last_attempt and f"the latest attempt is {last_attempt}",
     }
     if issues := [Issue(field=name, details=text) for name, text in absent.items() if text]:
         details = f"{issues[0].field}: {issues[0].details}"

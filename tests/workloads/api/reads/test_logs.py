@@ -114,6 +114,7 @@ def test_the_attempt_before_is_told_where_there_is_one(
     [
         ("rank=first", "rank"),
         ("run=0", "run"),
+        ("attempt=0", "attempt"),
         ("rank=all&offset=4", "offset"),
         ("tail=-1", "tail"),
         ("since=yesterday", "since"),
@@ -135,8 +136,8 @@ def test_a_place_that_is_none_is_refused_by_name(
         ("rank=3&follow=true", "rank"),
         ("run=2", "run"),
         ("rank=all&run=2", "run"),
-        ("attempt=1", "attempt"),
-        ("rank=all&attempt=1&timestamps=true", "attempt"),
+        ("attempt=2", "attempt"),
+        ("rank=all&attempt=2&timestamps=true", "attempt"),
     ],
 )
 def test_a_rank_run_or_attempt_that_there_is_not_is_404(
@@ -149,10 +150,10 @@ def test_a_rank_run_or_attempt_that_there_is_not_is_404(
 def test_an_attempt_that_an_earlier_run_did_not_have_is_404(call: Caller, three: Workload) -> None:
     printed(three, 5, 0, "again\n", attempt=1)
     Workload.objects.filter(pk=three.pk).update(run=2, attempt=0)
-    for query, expected in (("attempt=1", 200), ("attempt=2", 404), ("rank=all&attempt=2", 404)):
+    for query, expected in (("attempt=2", 200), ("attempt=3", 404), ("rank=all&attempt=3", 404)):
         status, answer = call("GET", f"/workloads/{three.pk}/logs?run=1&{query}")
         assert status == expected
-    assert answer["details"] == "attempt: the latest attempt is 1"
+    assert answer["details"] == "attempt: the latest attempt is 2"
 
 
 def test_a_wrong_rank_is_told_what_a_rank_looks_like(call: Caller, three: Workload) -> None:
@@ -171,10 +172,10 @@ def test_a_run_and_an_attempt_are_told_by_their_numbers(researcher: User, three:
     printed(three, 5, 0, "again\n", attempt=1)
     Workload.objects.filter(pk=three.pk).update(run=2, attempt=0)
     logs.append(logs.Stream(three.pk, 2, 0, 0), b"anew\n", at=NOW + timedelta(seconds=9))
-    assert lines(researcher, three, "rank=0&run=1&attempt=1&tail=9") == ["again"]
+    assert lines(researcher, three, "rank=0&run=1&attempt=2&tail=9") == ["again"]
     assert lines(researcher, three, "rank=0&run=2&tail=9") == ["anew"]
-    assert lines(researcher, three, "rank=0,1&run=1&attempt=0") == lines(
-        researcher, three, "rank=0,1&run=1&attempt=0&since=2026-11-21T12:00:00Z"
+    assert lines(researcher, three, "rank=0,1&run=1&attempt=1") == lines(
+        researcher, three, "rank=0,1&run=1&attempt=1&since=2026-11-21T12:00:00Z"
     )
 
 
