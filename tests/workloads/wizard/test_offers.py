@@ -1,5 +1,7 @@
 """The wizard asks for what the cluster has, and says what it left out."""
 
+import re
+
 import pytest
 
 from assets.models import Environment
@@ -163,3 +165,11 @@ def test_a_data_source_of_a_disconnected_cluster_cannot_be_selected(
     page = wizard.open(wizard.at(2)).page
     assert f'<option value="{source.pk}"' not in page
     assert f"images: the cluster {project.cluster} is disconnected" in page
+
+
+def test_what_is_not_on_the_cluster_is_named_by_itself(wizard: Wizard, project: Project) -> None:
+    on(project, "local")
+    page = wizard.ready().open(wizard.at(2)).page
+    labels = re.findall(r"<li><strong>([^<]*)</strong>: not on this cluster", page)
+    assert any("Existing ConfigMap" in names for names in labels)
+    assert not any("Or " in names for names in labels)

@@ -108,7 +108,8 @@ def _hide_unsupported(shown: ShownField, question: Question, offer: Offer) -> No
         why_no_cell = offer.why_not(question, cell)
         why_no_option: dict[str, str] = {}
         if why_no_cell:
-            shown.withheld.append((cell.label, why_no_cell))
+            label = cell.label.removeprefix("Or ")  # without the cell before it, which is asked for
+            shown.withheld.append((f"{label[:1].upper()}{label[1:]}", why_no_cell))
         else:
             for value, label in cell.options:
                 why_no_option[value] = offer.why_not(question, cell, value)
