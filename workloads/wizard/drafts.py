@@ -51,8 +51,9 @@ def is_pristine(draft: Draft) -> bool:
 
 
 def blank_content() -> WorkloadDraft:
-    """Return the content of an empty draft: a training with one worker."""
-    return WorkloadDraft(values={"numWorkers": 1})
+    """Return the content of an empty draft. Whatever has a default is left to it, so that policies
+    can fill it in."""
+    return WorkloadDraft()
 
 
 def begin(

@@ -220,3 +220,12 @@ def test_frameworks_that_a_policy_does_not_list_cannot_be_chosen(
     assert f"Limited to these options by {OWNER}." in page
     (problem,) = wizard.plan().problems
     assert (problem.field, problem.rule) == ("distributedFramework", "options")
+
+
+def test_a_new_draft_has_the_number_of_workers_of_a_policy(
+    wizard: Wizard, project: Project
+) -> None:
+    under(project, default("numWorkers", 4))
+    wizard.open().save(1, cluster=str(project.cluster_id), project=str(project.pk))
+    assert f"Uses 4 from {OWNER}." in page_2(wizard)
+    assert wizard.plan().document["numWorkers"] == 4

@@ -91,7 +91,7 @@ def start_from_template(draft: WorkloadDraft, template: UUID | None, *, by: User
     if template == draft.template:
         return
     chosen = Template.objects.visible_to(by).filter(pk=template).first() if template else None
-    base = chosen.draft if chosen else WorkloadDraft(values={"numWorkers": 1})
+    base = chosen.draft if chosen else WorkloadDraft()
     draft.template = chosen.pk if chosen else None
     draft.worker = base.worker
     draft.master = base.master

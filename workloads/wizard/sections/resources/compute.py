@@ -26,6 +26,14 @@ def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
 COMPUTE = Section(
     "compute",
     panel=Panel.SIZE,
-    once=(Question("numWorkers", "Number of workers", Input.WHOLE, hint="1 to 512. Default: 1."),),
+    once=(
+        Question(
+            "numWorkers",
+            "Number of workers",
+            Input.WHOLE,
+            hint="1 to 512. Default: 1.",
+            placeholder="1",
+        ),
+    ),
     review=review,
 )
