@@ -38,12 +38,13 @@ def _conflict(limit: Rule, rule: Rule) -> str:
     if rule.enforcement in FILLING:
         is_anothers = limit.source != rule.source
         return f"has no effect: {owner} locks it" if is_anothers and limit.fixes_field else ""
-    if rule.enforcement is limit.enforcement and _is_looser(limit, rule):
+    if rule.enforcement is limit.enforcement and is_looser(limit, rule):
         return f"cannot be {rule.value}: {owner} sets {limit.enforcement} to {limit.value}"
     return ""
 
 
-def _is_looser(wider: Rule, rule: Rule) -> bool:
+def is_looser(wider: Rule, rule: Rule) -> bool:
+    """Whether a rule allows what another one of the same field and enforcement does not."""
     value_type = value_type_of(rule.field)
     match rule.enforcement:
         case Enforcement.MIN:

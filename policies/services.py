@@ -1,19 +1,23 @@
 """What people can do with policies."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
 from accounts import access
 from accounts.models import User
 from audit import services as audit
-from policies.conflicts import find_conflicts
+from policies.conflicts import find_conflicts, path_in_tree
 from policies.models import Policy, PolicyVersion, dump_rules
-from policies.rules import Rule, settle
+from policies.rules import Enforcement, Rule, settle
 from policies.tree import read_tree
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem, SpecError
+from spec.values.variable import MASK
 
 LONGEST_NAME = 63
 
@@ -25,8 +29,13 @@ def check_policy(
     problem, with its path in the tree."""
     policy = Policy(name=name, kind=kind)
     policy.set_scope(scope)
-    rules = tuple(rule.of(policy.source) for rule in read_tree(tree, kind))
-    problems = [*_name_problems(name), *find_conflicts(find_wider_rules(scope, kind), rules, kind)]
+    rules, hidden = _keep_hidden_values(read_tree(tree, kind), scope, kind)
+    rules = tuple(rule.of(policy.source) for rule in rules)
+    problems = [
+        *hidden,
+        *_name_problems(name),
+        *find_conflicts(find_wider_rules(scope, kind), rules, kind),
+    ]
     if problems:
         raise SpecError(problems)
     return rules
@@ -74,6 +83,45 @@ def find_wider_rules(scope: OwningScope, kind: WorkloadKind) -> tuple[Rule, ...]
     branch = Policy.objects.of_branch(scope).filter(kind=kind)
     wider = [policy for policy in branch.widest_first() if policy.owning_scope.key != scope.key]
     return settle(rule for policy in wider for rule in policy.rules)
+
+
+def find_present_conflicts(policies: Iterable[Policy]) -> dict[UUID, list[Problem]]:
+    """Return by policy where it conflicts with those of wider scopes, which may have changed since
+    it was saved."""
+    by_scope = {(row.kind, row.owning_scope.key): row for row in Policy.objects.widest_first()}
+    conflicts: dict[UUID, list[Problem]] = {}
+    for policy in policies:
+        _, *wider_keys = (*policy.owning_scope.scope_keys, access.ACCOUNT)
+        rows = [by_scope.get((policy.kind, key)) for key in reversed(wider_keys)]
+        wider = settle(rule for row in rows if row for rule in row.rules)
+        kind = WorkloadKind(policy.kind)
+        conflicts[policy.pk] = list(find_conflicts(wider, policy.rules, kind))
+    return conflicts
+
+
+def _keep_hidden_values(
+    rules: Iterable[Rule], scope: OwningScope, kind: WorkloadKind
+) -> tuple[tuple[Rule, ...], list[Problem]]:
+    """Return rules with the stored values of variables that answers hide, and a problem for each
+    that the policy does not have."""
+    stored = Policy.objects.of_scope(scope).filter(kind=kind).first()
+    values = {rule.field: rule.value for rule in stored.rules} if stored else {}
+    kept: list[Rule] = []
+    problems: list[Problem] = []
+    for rule in rules:
+        if rule.enforcement is Enforcement.DEFAULT and _is_hidden(rule.value):
+            value = values.get(rule.field)
+            if isinstance(value, dict):
+                rule = replace(rule, value=rule.value | {"value": value.get("value")})
+            else:
+                message = f"{MASK} stands for a hidden value; enter the value"
+                problems.append(Problem(path_in_tree(rule, kind), message))
+        kept.append(rule)
+    return tuple(kept), problems
+
+
+def _is_hidden(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("value") == MASK
 
 
 def _name_problems(name: str) -> list[Problem]:

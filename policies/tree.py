@@ -4,7 +4,7 @@ A policy of a distributed training has a tree for its ``worker`` and one for its
 may have two keys of our own: ``allowOverride``, and ``why``, the reason that people are told.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,14 @@ from policies.fields import (
     role_and_name,
     ruled_fields,
 )
-from policies.rules import Enforcement, Rule, item_field, split_attribute, split_item
+from policies.rules import (
+    Enforcement,
+    Rule,
+    RuleSource,
+    item_field,
+    split_attribute,
+    split_item,
+)
 from spec.formats.documents import Document
 from spec.kind import WorkloadKind
 from spec.problems.errors import Path, Problem, SpecError
@@ -35,6 +42,7 @@ INSTANCES = "instances"
 ATTRIBUTES = "attributes"
 ALLOW_OVERRIDE = "allowOverride"
 WHY = "why"
+SOURCE_OF_RULE = "sourceOfRule"
 LONGEST_REASON = 200
 DATA_SOURCES = "dataSources"
 
@@ -49,8 +57,17 @@ def read_tree(tree: Any, kind: WorkloadKind) -> tuple[Rule, ...]:
     return tuple(reader.rules)
 
 
-def write_tree(rules: tuple[Rule, ...], kind: WorkloadKind) -> Document:
-    """Return the tree of a policy's rules, the inverse of :func:`read_tree`."""
+def write_tree(
+    rules: Iterable[Rule],
+    kind: WorkloadKind,
+    *,
+    describe_source: Callable[[RuleSource], Document] | None = None,
+) -> Document:
+    """Return the tree of a policy's rules, the inverse of :func:`read_tree`.
+
+    With ``describe_source`` each field's rules say whose they are, which :func:`read_tree` refuses:
+    of rules of several policies, whose the last one is.
+    """
     sections: dict[str, Document] = {section: {} for section in SECTIONS}
     for rule in rules:
         role, name = role_and_name(rule.field)
@@ -60,7 +77,9 @@ def write_tree(rules: tuple[Rule, ...], kind: WorkloadKind) -> Document:
         elif rule.enforcement is Enforcement.DEFAULT:
             _write_default(sections[DEFAULTS].setdefault(role, {}), name, rule.value)
         else:
-            _write_rule(sections[RULES].setdefault(role, {}), name, rule)
+            leaf = _write_rule(sections[RULES].setdefault(role, {}), name, rule)
+            if describe_source:
+                leaf[SOURCE_OF_RULE] = describe_source(rule.source)
     if not kind.is_gang:
         sections = {name: section.get(WORKER, {}) for name, section in sections.items()}
     return {name: section for name, section in sections.items() if section}
@@ -77,7 +96,8 @@ def _write_default(section: Document, name: str, value: Any) -> None:
         _put(section, name, value)
 
 
-def _write_rule(section: Document, name: str, rule: Rule) -> None:
+def _write_rule(section: Document, name: str, rule: Rule) -> Document:
+    """Write a rule, and return the rules of its field."""
     list_name, attribute = split_attribute(name)
     items_name, key = split_item(name)
     if attribute:
@@ -94,6 +114,7 @@ def _write_rule(section: Document, name: str, rule: Rule) -> None:
         leaf[ALLOW_OVERRIDE] = True
     if rule.why:
         leaf[WHY] = rule.why
+    return leaf
 
 
 def _leaf(section: Document, name: str) -> Document:

@@ -41,6 +41,7 @@ from core.rest.api import (
 from core.rest.edits import with_preconditions
 from core.text import UnfitJson, parse_json
 from notifications.webhooks.api import router as webhooks
+from policies.api.routes import router as policies
 from projects.api.access_rules import router as access_rules
 from projects.api.departments import router as departments
 from projects.api.priorities import router as priorities
@@ -126,6 +127,7 @@ api.add_router("", audit_log)
 api.add_router("", general_settings)
 api.add_router("", about)
 api.add_router("", webhooks)
+api.add_router("", policies)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workload-templates", templates)

@@ -163,6 +163,25 @@ EXAMPLES |= {
     f"update_asset_{name}": {"meta": {"description": "For all teams"}, "spec": spec}
     for name, spec in ASSETS.items()
 }
+#: The ``policy`` of each kind of workload.
+POLICIES: dict[str, Any] = {
+    "distributed": {
+        "defaults": {"worker": {"imagePullPolicy": "IfNotPresent"}},
+        "rules": {
+            "worker": {
+                "numWorkers": {"max": 8},
+                "compute": {"gpuDevicesRequest": {"max": 8, "why": "A node has 8 GPUs"}},
+            }
+        },
+    },
+    "training": {"rules": {"image": {"startsWith": "registry.example.com/"}}},
+    "workspace": {"rules": {"storage": {"hostPath": {"instances": {"canAdd": False}}}}},
+}
+for _kind, _tree in POLICIES.items():
+    EXAMPLES |= {
+        f"overwrite_{_kind}_policy": {"meta": META, "policy": _tree},
+        f"update_{_kind}_policy": {"meta": META, "policy": _tree, "reset": []},
+    }
 TEMPLATE_META = {"name": "mnist-base", "scopeType": "project", "scopeId": "1"}
 for _kind, _request in (
     ("distributed", DISTRIBUTED),

@@ -19,10 +19,6 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v2/workloads/nim-services",
         "v2/policy/nim-services",
     ),
-    "There are no policies; a template can lock, require and hide fields.": (
-        "v1/policy",
-        "v2/policy",
-    ),
     "Sign-in is set up by the environment, and programs have the access keys of users.": (
         "v1/idps",
         "v1/service-accounts",

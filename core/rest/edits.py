@@ -105,8 +105,8 @@ def _is_stale(request: HttpRequest) -> bool:
     match = resolve(_object_path(request.path))
     answer = match.func(reading, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}
-    # Something that cannot be read by itself (405) has no ETag, so one sent for it is stale.
-    return answer.status_code in {200, 405} and answer.headers.get("ETag") not in tags
+    # What cannot be read by its path alone (400, 405) has no ETag, so one sent for it is stale.
+    return answer.status_code in {200, 400, 405} and answer.headers.get("ETag") not in tags
 
 
 def _object_path(path: str) -> str:

@@ -70,6 +70,7 @@ def shared_scope_from(
                 Issue(
                     field=f"{prefix}{WIRE_NAMES[column]}",
                     details=f"is required for the scope {meta.scope}",
+                    rule="required",
                 )
             ]
         holder = HOLDERS[meta.scope](user).filter(pk=pk).first()

@@ -102,7 +102,7 @@ class Asker:
 
     def _ask(self, who: str, method: str, path: str, session: str, **also: Any) -> str:
         request = f"{who}: {method} {path}"
-        address = self.population.address(path)
+        address = self.population.address(path, method)
         with CaptureQueriesContext(connection) as queries:
             answer = _send(session, method, address, **also)
         sign = _sign(answer)
@@ -113,7 +113,9 @@ class Asker:
         if (sign in CLOSED or who in OUTSIDE) and SECRET in _text(answer):
             self.faults.append(f"{request} reveals a name to a user whom it refuses")
         if sign == "4":
-            absent = _send(session, method, self.population.address(path, absent=True), **also)
+            absent = _send(
+                session, method, self.population.address(path, method, absent=True), **also
+            )
             if CHANCE.sub("", _text(absent)) != CHANCE.sub("", _text(answer)):
                 self.faults.append(f"{request} differs from the answer for an absent object")
         return sign

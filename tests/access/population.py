@@ -74,6 +74,12 @@ QUERIES = {
     "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
     "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
 }
+#: The queries of calls whose other methods name the same in their body.
+QUERIES_OF_METHODS = {
+    (method, f"/api/v1/policy/{kind.traits.path}"): "?scope=project&projectId={projects}"
+    for kind in WorkloadKind
+    for method in ("GET", "DELETE")
+}
 
 
 @dataclass(frozen=True)
@@ -94,9 +100,10 @@ class Population:
         ids = (self.ids.get("/".join(words[-2:])), self.ids.get(words[-1]), self.ids.get(name))
         return next(filter(None, ids), None)
 
-    def address(self, path: str, *, absent: bool = False) -> str:
+    def address(self, path: str, method: str = "GET", *, absent: bool = False) -> str:
         """Return an address for the route ``path``: that of an object, or with ``absent`` one that
         names none."""
+        query = QUERIES_OF_METHODS.get((method, path)) or QUERIES.get(path, "")
 
         def value(parameter: re.Match[str]) -> str:
             name = parameter[1] or parameter[2]
@@ -106,7 +113,7 @@ class Population:
             gone = uuid4() if isinstance(thing, UUID) else 99_999
             return str(gone if absent else thing)
 
-        return PARAMETER.sub(value, path + QUERIES.get(path, ""))
+        return PARAMETER.sub(value, path + query)
 
     def bearer(self, who: str) -> str:
         """Return the header of a person, or for ``key of NAME`` of a program that has their access
@@ -183,6 +190,8 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "auth": workload.pk,
         "signin": workload.pk,
     }
+    for one_pod in (WorkloadKind.TRAINING, WorkloadKind.WORKSPACE):
+        make_policy(project, {}, name=SECRET, kind=one_pod, by=admin)
     for kind in KINDS.values():
         history.store_version(kind, kind.rows.get(pk=ids[kind.path]))
     return ids

@@ -168,6 +168,19 @@ TABLE = """
 13333+ 1 3333+ GET    /settings
 13333+ 1 3333+ GET    /settings/{setting_key}
 13333+ 1 3333+ PUT    /settings
+1+++++ 1 +++++ GET    /policy
+144+++ 1 44+++ GET    /policy/distributed
+144+++ 1 44+++ GET    /policy/trainings
+144+++ 1 44+++ GET    /policy/workspaces
+1??33+ 1 ??33+ PUT    /policy/distributed
+1??33+ 1 ??33+ PUT    /policy/trainings
+1??33+ 1 ??33+ PUT    /policy/workspaces
+1??33+ 1 ??33+ PATCH  /policy/distributed
+1??33+ 1 ??33+ PATCH  /policy/trainings
+1??33+ 1 ??33+ PATCH  /policy/workspaces
+14433+ 1 4433+ DELETE /policy/distributed
+14433+ 1 4433+ DELETE /policy/trainings
+14433+ 1 4433+ DELETE /policy/workspaces
 144+++ 1 44+++ GET    /storage-classes
 144+++ 1 44+++ GET    /storage-classes/details
 """

@@ -79,6 +79,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
     cluster = {"name": "other", "kubeconfig": "a: b", "namespacePrefix": "x-", "kind": ""}
     return {
         **(assets(project) | templates(project) | webhooks(project)),
+        **policies(project),
         "/token": TOKEN,
         **PEOPLE,
         "/workloads/distributed": one,
@@ -99,6 +100,17 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/clusters": cluster,
         "/{cluster_id}": cluster,
         "/cluster-tests": cluster | {"clusterId": pool["clusterId"]},
+    }
+
+
+def policies(project: Project) -> dict[str, Any]:
+    meta = {"name": "limits", "scope": "project", "projectId": project.pk}
+    rules: dict[str, Any] = {"backoffLimit": {"max": 9}, "image": {"required": True}}
+    one_pod = {"meta": meta, "policy": {"rules": rules}}
+    return {
+        "/policy/distributed": {"meta": meta, "policy": {"rules": {"worker": rules}}},
+        "/policy/trainings": one_pod,
+        "/policy/workspaces": one_pod,
     }
 
 

@@ -12,7 +12,7 @@ from config.run.install import ROOT
 from projects.models import Project
 from spec.phases import Phase
 from tests.clusters.kubeconfigs import reached
-from tests.runapy import credentials, manifests, people, templates, workloads
+from tests.runapy import credentials, manifests, people, policies, templates, workloads
 from tests.runapy.conftest import RunaiCaller
 from tests.runapy.kinds import KINDS, ClientKind
 from workloads.models import Workload
@@ -21,7 +21,14 @@ models: Any = import_module("runai.models")  # which exports all its names impli
 
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 DISTRIBUTED = {"image": IMAGE, "numWorkers": 2, "distributedFramework": "PyTorch"}
-WALKS = (credentials.walk, workloads.walk, people.walk, templates.walk, manifests.walk)
+WALKS = (
+    credentials.walk,
+    workloads.walk,
+    people.walk,
+    policies.walk,
+    templates.walk,
+    manifests.walk,
+)
 WORKLOADS = {
     "distributed": ("DistributedApi", "create_distributed", "DistributedWorkload"),
     "training": ("TrainingsApi", "create_training1", "Training1"),

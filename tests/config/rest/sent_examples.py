@@ -66,7 +66,9 @@ def requests(place: Population, *methods: str) -> Iterator[ExampleRequest]:
         method, path = line.split()
         if method in methods:
             body = SHOWN.get(name)
-            yield ExampleRequest(name, method, place.address(path), body and _here(body, place))
+            yield ExampleRequest(
+                name, method, place.address(path, method), body and _here(body, place)
+            )
 
 
 def _here(example: Any, place: Population) -> Any:
