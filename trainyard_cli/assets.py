@@ -99,13 +99,14 @@ def replace_names(invocation: Invocation, body: Body, flag_names: Body) -> Body:
 
 def find_usable_id(invocation: Invocation, noun: AssetNoun, name: str, project: str) -> str:
     """Return the id of an asset that workloads of the project can use. An id is returned as it is.
+    A submission may override a value that a policy does not allow.
 
     Raises ``CliError`` with the reason if they cannot use it.
     """
     if is_id(name):
         return name
     entries = find_assets(invocation, noun, name, complyToProject=project)
-    usable = [it for it in entries if it["compliance"]["compliance"]]
+    usable = [it for it in entries if all(why.get("rule") for why in it["compliance"]["reason"])]
     if entries and not usable:
         reason = entries[0]["compliance"]["reason"][0]["details"]
         raise CliError(f"The {noun.noun} {name} cannot be used here: {reason}.")

@@ -13,9 +13,15 @@ from assets.api.schemas import (
     ReplicaType,
     WithInfo,
 )
+from assets.asset import Asset
 from assets.base import AssetKind
+from assets.compliance import find_violations
 from assets.links import holder_entries
 from core.rest.api import ApiError, not_found
+from policies.evaluation import imposed_assets
+from policies.fields import MASTER, WORKER
+from policies.models import find_rules
+from policies.rules import Rule
 from projects.models import Project
 from spec.framework import Framework
 from spec.kind import WorkloadKind
@@ -67,14 +73,56 @@ def _compliance(
     rows = kind.rows.usable_in(project).filter(pk__in=[it.pk for it in assets])
     usable = set(rows.values_list("pk", flat=True))
     issues = kind.issues(assets, project.cluster)
-    return {
-        it.pk: _compliance_of_reasons(
-            "" if it.pk in usable else f"its scope does not hold the project {project.name}",
-            _unfit_reason(kind, it, query),
-            issues.get(it.pk, ""),
+    rules_of_pods = _rules_of_pods(project, query)
+    imposed = {pk for role, rules in rules_of_pods for pk, _ in imposed_assets(rules, role)}
+    compliance: dict[UUID, AssetCompliance] = {}
+    for asset in assets:
+        outside = (
+            "" if asset.pk in usable else f"its scope does not hold the project {project.name}"
         )
-        for it in assets
-    }
+        reasons = [
+            *_reasons(outside, _unfit_reason(kind, asset, query), issues.get(asset.pk, "")),
+            *_policy_reasons(kind, asset, rules_of_pods),
+        ]
+        compliance[asset.pk] = AssetCompliance(
+            imposed=str(asset.pk) in imposed, compliance=not reasons, reason=reasons
+        )
+    return compliance
+
+
+def _rules_of_pods(
+    project: Project, query: WithInfo | AssetListing
+) -> list[tuple[str, tuple[Rule, ...]]]:
+    """Return the role and the rules of each kind of pod that the query is about."""
+    wanted = query.comply_to_workload_type
+    pods: list[tuple[str, tuple[Rule, ...]]] = []
+    for kind in WorkloadKind:
+        rules = find_rules(project, kind) if wanted in (None, kind) else ()
+        for role in (WORKER, MASTER) if kind.is_gang else (WORKER,):
+            replica_type = query.comply_to_replica_type
+            if wanted in (None, kind) and (not replica_type or replica_type.lower() == role):
+                pods.append((role, rules))
+    return pods
+
+
+def _policy_reasons(
+    kind: AssetKind[Any], asset: Asset, rules_of_pods: list[tuple[str, tuple[Rule, ...]]]
+) -> list[ComplianceReason]:
+    """Return the rules that an asset breaks; none if the policies of any of these pods admit it."""
+    if not kind.is_judged:
+        return []
+    violations = [find_violations(kind, asset, rules, role) for role, rules in rules_of_pods]
+    if not violations or not all(violations):
+        return []
+    return [
+        ComplianceReason(
+            field=".".join(map(str, problem.path[1:])),
+            details=problem.message,
+            rule=problem.rule,
+            source=problem.source,
+        )
+        for problem in violations[0]
+    ]
 
 
 def _unfit_reason(kind: AssetKind[Any], asset: Any, query: WithInfo | AssetListing) -> str:
@@ -94,11 +142,10 @@ def _unfit_reason(kind: AssetKind[Any], asset: Any, query: WithInfo | AssetListi
     return NO_MASTER if is_for_master and all(master_reasons) else ""
 
 
-def _compliance_of_reasons(outside: str, unfit: str, issue: str) -> AssetCompliance:
+def _reasons(outside: str, unfit: str, issue: str) -> list[ComplianceReason]:
     reasons_by_field = (
         ("meta.scope", outside),
         ("meta.workloadSupportedTypes", unfit),
         ("spec", issue),
     )
-    reasons = [ComplianceReason(field=field, details=why) for field, why in reasons_by_field if why]
-    return AssetCompliance(imposed=False, compliance=not reasons, reason=reasons)
+    return [ComplianceReason(field=field, details=why) for field, why in reasons_by_field if why]

@@ -145,19 +145,27 @@ class AssetStatus(Wire):
 class ComplianceReason(Wire):
     field: str = Field(description="The field of the spec")
     details: str = Field(description="What is wrong, and what to do about it")
+    rule: str | None = Field(
+        default=None,
+        description="The rule of a policy that a value breaks, such as max; null for other reasons",
+    )
+    source: str = Field(default="", description="The policy that has the rule")
 
 
 class AssetCompliance(Wire):
-    """Whether a workload of the project can use the asset, and if not, why."""
+    """Whether a workload of the project can use the asset, and if not, why. What only breaks a
+    ``rule`` can be used by a workload that overrides the value."""
 
-    imposed: bool = Field(default=False, description="Always false: a policy imposes no assets")
+    imposed: bool = Field(
+        default=False, description="Whether a policy adds it to each workload of the project"
+    )
     compliance: bool = Field(
         description=(
             "Whether a workload of the project given by complyToProject can use it, and why not"
         )
     )
     reason: list[ComplianceReason] = Field(
-        default=[], description="Why, in one word; empty for no special reason"
+        default=[], description="Why not; empty if it can be used"
     )
 
 

@@ -101,6 +101,9 @@ class Issue(Wire):
     rule: Annotated[str, enum_schema(*RULES), BeforeValidator(lambda it: it or INVALID)] = Field(
         default=INVALID, description="The rule that the value breaks; invalid if no other word fits"
     )
+    source: str = Field(
+        default="", description="The policy or template that has the rule; empty for other rules"
+    )
 
 
 class ErrorBody(Wire):

@@ -35,7 +35,6 @@ from policies.effective import strictest_rules
 from policies.masks import mask_rules
 from policies.models import Policy
 from policies.rules import settle
-from policies.tree import write_tree
 from projects.api.scopes import WIRE_NAMES, shared_scope_from
 from projects.scopes import OwningScope
 from spec.formats.documents import Document
@@ -209,8 +208,7 @@ def _policy_out(scope: OwningScope, kind: WorkloadKind, user: User) -> PolicyOut
 def _own_tree(policy: Policy) -> dict[str, Any]:
     conflicts = services.find_present_conflicts([policy])[policy.pk]
     validation = PolicyValidation(error_message=error_message(conflicts))
-    tree = write_tree(mask_rules(policy.rules), WorkloadKind(policy.kind))
-    return {**tree, STATUS: {"validation": validation.model_dump(by_alias=True)}}
+    return {**policy.tree, STATUS: {"validation": validation.model_dump(by_alias=True)}}
 
 
 def _row(policy: Policy, conflicts: list[Problem]) -> PolicyRow:

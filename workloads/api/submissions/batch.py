@@ -88,7 +88,12 @@ def _build_drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
 
 def _batch_refusal(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiError:
     issues = [
-        Issue(field=_request_field(at, problem, bodies), details=problem.message, rule=problem.rule)
+        Issue(
+            field=_request_field(at, problem, bodies),
+            details=problem.message,
+            rule=problem.rule,
+            source=problem.source,
+        )
         for at, problem in error.problems
     ]
     return refusal_error(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")

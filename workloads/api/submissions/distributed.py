@@ -152,7 +152,7 @@ def name_and_scope(body: OnePodIn) -> dict[str, Any]:
 def submission_refusal(error: SpecError, body: OnePodIn) -> ApiError:
     """Return the error as an answer, with the field names of the request."""
     issues = [
-        Issue(field=request_field(it, body), details=it.message, rule=it.rule)
+        Issue(field=request_field(it, body), details=it.message, rule=it.rule, source=it.source)
         for it in error.problems
     ]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."

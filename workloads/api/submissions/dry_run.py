@@ -188,7 +188,10 @@ class DryRunOut(Wire):
 
     @classmethod
     def refused(cls, name: str, problems: Iterable[Problem], field_of: FieldOf) -> "DryRunOut":
-        issues = [Issue(field=field_of(it), details=it.message, rule=it.rule) for it in problems]
+        issues = [
+            Issue(field=field_of(it), details=it.message, rule=it.rule, source=it.source)
+            for it in problems
+        ]
         return cls(name=name, valid=not issues, compliance_issues=issues, verdict=None)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from ninja import Field
 
+from assets.api.schemas import ReplicaType
 from core.rest.api import Pages, Parameters, StrictBody
 from core.rest.filters import Filtered, SortParameters
 from projects.api.scopes import AssetScope
@@ -126,7 +127,11 @@ class TemplateListing(Pages, SortParameters, TemplateNarrowing):
         default=None,
         ge=0,
         lt=10**18,
-        description="The ID of a project: adds whether its workloads can use the asset",
+        description="The ID of a project: adds why its workloads cannot use the template",
+    )
+    comply_to_replica_type: ReplicaType | None = Field(
+        default=None,
+        description="Only the policies for this kind of pod of a distributed workload",
     )
 
 

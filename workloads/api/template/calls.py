@@ -14,12 +14,13 @@ from accounts.models import User
 from assets import services as assets
 from assets.api.info import additional_info
 from assets.api.places import scope_from_meta
-from assets.api.schemas import FIELDS, AssetMetaIn, WithInfo
+from assets.api.schemas import FIELDS, AssetMetaIn, ComplianceReason, ReplicaType, WithInfo
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from core.rest.api import Issue, StrictBody, not_found, refusal_error, translate_errors
 from core.rest.filters import filter_queryset, sort_queryset
 from projects.api.scopes import AssetScope
+from projects.models import Project
 from projects.scopes import OwningScope, ScopedQuerySet
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind
@@ -40,14 +41,18 @@ from workloads.api.template.setup import (
     Setup,
     apply_merge_patch,
     draft_of,
+    field_of,
     remove_path,
     setup_issues,
     setup_of,
 )
+from workloads.plan import plan
 
 KIND_COLUMN = "draft_json__kind"
 REFUSED = "The template cannot be saved."
 SAME_AS_WORKER = "masterSpecSameAsWorker"
+#: The part of a template that is not about a kind of pod.
+OTHER_ROLES = {ReplicaType.WORKER: "master", ReplicaType.MASTER: "worker"}
 IDS: dict[AssetScope, tuple[str, TypeAdapter[Any]]] = {
     AssetScope.CLUSTER: ("cluster_id", TypeAdapter(UUID)),
     AssetScope.DEPARTMENT: ("department_id", TypeAdapter(int)),
@@ -81,9 +86,15 @@ class TemplateCalls:
         page, following = listing.cut(rows)
         asked = WithInfo(comply_to_project=listing.comply_to_project)
         info = additional_info(TEMPLATE, page, user, asked)
-        compliances = {pk: it.get("compliance") for pk, it in info.items()}
+        entries = []
+        for template in page:
+            compliance = info[template.pk].get("compliance")
+            reasons = None
+            if compliance:
+                reasons = [*compliance.reason, *_policy_reasons(template, listing, user)]
+            entries.append(listed_template(template, reasons))
         return TemplateList(
-            entries=[listed_template(it, (by := compliances[it.pk]) and by.reason) for it in page],
+            entries=entries,
             pagination=TemplatePages(
                 limit=listing.limit, offset=listing.offset, next_offset=following
             ),
@@ -168,6 +179,34 @@ def is_name_free(wanted: WantedTemplateName, user: User) -> bool:
         raise refusal_error("The name cannot be judged.", issues)
     name = wanted.template_name.strip()
     return bool(name) and not TEMPLATE.rows.named(name, place).exists()
+
+
+def _policy_reasons(
+    template: Template, listing: TemplateListing, user: User
+) -> Iterator[ComplianceReason]:
+    """Yield the rules that the template's values break in the project of the listing. What they
+    leave out is filled in later."""
+    project = (
+        Project.objects.visible_to(user)
+        .select_related("cluster")
+        .get(pk=listing.comply_to_project or 0)
+    )
+    draft = template.draft.model_copy(
+        update={"project": project.pk, "cluster": project.cluster_id, "rules": None}
+    )
+    planned = plan(draft, by=user, submits=True, find_project=lambda _: project)
+    replica_type = listing.comply_to_replica_type
+    other_role = OTHER_ROLES[replica_type] if replica_type else ""
+    sources = {rule.source.label for rule in planned.policy_rules}
+    for problem in planned.problems:
+        is_judged = problem.source in sources and problem.rule != "required"
+        if is_judged and problem.path[0] != other_role:
+            yield ComplianceReason(
+                field=field_of(problem, setup_of(draft)),
+                details=problem.message,
+                rule=problem.rule,
+                source=problem.source,
+            )
 
 
 def find_place(meta: TemplateMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:
