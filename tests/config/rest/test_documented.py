@@ -48,7 +48,8 @@ def test_a_call_of_the_page_on_rest_works_as_it_is_pasted(
         at(live_server.url, SHOWN[which], project), tokens.access_token_for(administrator), tmp_path
     )
     assert "complianceIssues" not in answer, answer
-    assert {"accessToken", "workloadId", "workload", "values"} & answer.keys(), answer
+    made = {"accessToken", "workloadId", "workload", "values", "policy"}
+    assert made & answer.keys(), answer
 
 
 def test_the_page_shows_calls_of_each_way_to_submit() -> None:
