@@ -15,8 +15,12 @@ def name_first_three(names: Sequence[str]) -> str:
 
 def count_nouns(counts: Iterable[tuple[int, str]]) -> str:
     """Return numbers with their nouns, such as ``3 workloads and 1 template``, without zeros."""
-    words = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    words = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in counts if count]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _plural(noun: str) -> str:
+    return f"{noun.removesuffix('y')}ies" if noun.endswith("cy") else f"{noun}s"
 
 
 def first_names(rows: QuerySet[Any]) -> list[str]:

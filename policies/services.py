@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from accounts import access
 from accounts.models import User
@@ -36,6 +38,8 @@ def check_policy(
         *_name_problems(name),
         *find_conflicts(find_wider_rules(scope, kind), rules, kind),
     ]
+    for check in settings.POLICY_CHECKS:
+        problems += import_string(check)(rules, scope=scope, kind=kind)
     if problems:
         raise SpecError(problems)
     return rules

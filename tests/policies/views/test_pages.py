@@ -3,7 +3,7 @@
 import pytest
 
 from policies.models import Policy
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import DataSourceFactory, ProjectFactory, UserFactory
 from tests.policies.examples import EVERYTHING, default, make_policy, rule
 from tests.web import signed_in
 
@@ -28,7 +28,9 @@ def test_a_list_without_policies_says_so() -> None:
 
 
 def test_a_policy_shows_each_rule_with_its_reason() -> None:
-    policy = make_policy(ProjectFactory(), EVERYTHING)
+    project = ProjectFactory()
+    DataSourceFactory(home=project, pk=EVERYTHING["imposedAssets"]["worker"][0])
+    policy = make_policy(project, EVERYTHING)
     page = signed_in(UserFactory(administrator=True)).get(policy.get_absolute_url())
     rows = {(row.role, row.name, row.label): row for row in page.context["rows"]}
     assert len(rows) == len(policy.rules)
