@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami", "version"),
     "places": ("config", "project", "cluster", "node", "nodepool", "queue"),
     "assets": ("environment", "compute", "datasource", "credential", "template"),
+    "policies": ("policy",),
     "webhooks": ("webhook",),
     "alias": ("alias",),
     "jobs": (

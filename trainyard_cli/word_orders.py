@@ -36,6 +36,8 @@ SINGULARS = {
     "credentials": "credential",
     "template": "template",
     "templates": "template",
+    "policy": "policy",
+    "policies": "policy",
     "webhook": "webhook",
     "webhooks": "webhook",
     "workspace": "workspace",

@@ -1,0 +1,67 @@
+"""Policies from files: applied, read and deleted, with problems at their lines."""
+
+from pathlib import Path
+
+import pytest
+
+from accounts.models import User
+from policies.models import Policy
+from projects.models import Project
+from tests.policies.examples import make_policy, rule
+from tests.trainyard_cli.terminal import Terminal
+
+FILE = """\
+type: distributed
+meta:
+  name: limits
+policy:
+  rules:
+    worker:
+      numWorkers:
+        max: 8
+        why: A rack has 8 nodes
+"""
+
+
+@pytest.fixture
+def administrator(researcher: User) -> User:
+    researcher.role = "administrator"
+    researcher.save()
+    return researcher
+
+
+@pytest.mark.usefixtures("administrator")
+def test_a_policy_is_applied_read_and_deleted(
+    terminal: Terminal, project: Project, tmp_path: Path
+) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(FILE)
+    assert "nothing was saved" in terminal(f"policy apply -f {file} --dry-run").err
+    assert not Policy.objects.exists()
+    terminal(f"policy apply -f {file}")
+    assert terminal("policy list --no-headers").rows[0][:3] == ["limits", "distributed", "project"]
+    file.write_text(terminal("policy get distributed").out)
+    terminal(f"policy apply -f {file}")
+    assert Policy.objects.get(project=project).tree == rule(
+        "numWorkers", max=8, why="A rack has 8 nodes"
+    )
+    terminal(f"policy delete -f {file}")
+    assert not Policy.objects.exists()
+
+
+@pytest.mark.usefixtures("administrator")
+def test_a_refused_policy_names_the_lines_of_its_problems(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(FILE.replace("max: 8", "max: many").replace("why:", "reason:"))
+    refused = terminal(f"policy apply -f {file}", code=1).err
+    assert "line 8: policy.rules.worker.numWorkers.max: must be a whole number" in refused
+    assert "line 9: policy.rules.worker.numWorkers.reason: is not known here" in refused
+
+
+def test_effective_rules_name_their_policy(terminal: Terminal, project: Project) -> None:
+    make_policy(None, rule("numWorkers", max=8), name="house")
+    assert "no policy of its own" in terminal("policy get distributed").err
+    (row,) = terminal("policy get distributed --effective").rows[1:]
+    assert row[:5] == ["numWorkers", "max", "8", "tenant", "house"]
