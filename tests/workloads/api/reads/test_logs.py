@@ -164,6 +164,7 @@ def test_a_wrong_rank_is_told_what_a_rank_looks_like(call: Caller, three: Worklo
             "details": "must be the number of a rank, several with commas between, such as 0,2, "
             "or all",
             "rule": "format",
+            "source": "",
         }
     ]
 
