@@ -13,7 +13,6 @@ from policies import services
 from policies.api.schemas import (
     FIELDS,
     EffectiveRule,
-    PolicyChange,
     PolicyDeletion,
     PolicyIn,
     PolicyList,
@@ -21,6 +20,7 @@ from policies.api.schemas import (
     PolicyMeta,
     PolicyMetaIn,
     PolicyOut,
+    PolicyPatch,
     PolicyPlace,
     PolicyRow,
     PolicyStatus,
@@ -95,7 +95,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         operation_id=f"update_{kind}_policy",
         summary=f"Change the {noun}",
     )
-    def update(request: ApiRequest, body: PolicyChange, query: Query[Validation]) -> PolicyOut:
+    def update(request: ApiRequest, body: PolicyPatch, query: Query[Validation]) -> PolicyOut:
         """Remove the fields in ``reset`` from the policy of a scope, then merge the given values
         into it. Without a policy it creates one."""
         scope = _scope_in_meta(body.meta, request.user)

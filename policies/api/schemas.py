@@ -93,7 +93,7 @@ class PolicyIn(StrictBody):
     )
 
 
-class PolicyChange(PolicyIn):
+class PolicyPatch(PolicyIn):
     """``reset`` is done first. Then ``policy`` is merged field by field; lists are replaced."""
 
     reset: list[str] | None = Field(
@@ -159,14 +159,14 @@ class EffectiveRule(Wire):
     enforcement: str = Field(description="What the rule does, such as default, max or canEdit")
     value: Any = Field(description="The value of the rule")
     allow_override: bool = Field(description="Whether a narrower scope may replace the rule")
-    why: str = Field(description="The reason that people are told; empty for none")
+    why: str = Field(description="The reason of the rule, for people; empty for none")
     source_of_rule: SourceOfRule = Field(description="Whose rule it is")
 
 
 class PolicyOut(Wire):
     """``meta`` and ``policy`` are null if the scope has no policy of its own. ``effective`` also
     has what the policies of wider scopes say, each field with its ``sourceOfRule``: of several the
-    narrowest. ``effectiveRules`` has each rule by itself."""
+    narrowest. ``effectiveRules`` has every single rule."""
 
     meta: PolicyMeta | None = Field(description="Its name and where it belongs")
     policy: dict[str, Any] | None = Field(
