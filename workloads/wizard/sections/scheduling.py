@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.forms.field import Cell, Input, Option
 from core.forms.shown import ShownField
 from projects.rules import node_types_of
-from spec.framework import Framework
+from spec.framework import framework_with
 from spec.parts.scheduling import (
     Effect,
     Preemptibility,
@@ -95,7 +95,7 @@ class PreemptibilityQuestion(Question):
     def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         """Offer the guarantee of a part only to gangs that can be elastic, on clusters whose
         scheduler knows it."""
-        is_elastic_framework = plan.draft.framework_of_gang == Framework.PYTORCH
+        is_elastic_framework = plan.draft.framework_of_gang == framework_with("minReplicas")
         is_known = bool(offer.cluster and offer.cluster.capabilities.semi_preemptible)
         if is_elastic_framework and is_known:
             return
