@@ -65,9 +65,7 @@ class PolicyQuerySet(models.QuerySet["Policy"]):
         return self.filter(condition)
 
     def widest_first(self) -> list["Policy"]:
-        order = list(Scope)
-        rows = self.select_related("cluster", "department", "project")
-        return sorted(rows, key=lambda policy: order.index(Scope(policy.scope)))
+        return widest_first(self.select_related("cluster", "department", "project"))
 
 
 class Policy(Scoped):
@@ -137,9 +135,14 @@ class Policy(Scoped):
         return load_rules(self.rules_json, self.source)
 
     @property
+    def masked_rules(self) -> tuple[Rule, ...]:
+        """Its rules, without values that look secret."""
+        return mask_rules(self.rules)
+
+    @property
     def tree(self) -> Document:
-        """Its rules in Run:ai's form, without values that look secret."""
-        return write_tree(mask_rules(self.rules), WorkloadKind(self.kind))
+        """Its masked rules in Run:ai's form."""
+        return write_tree(self.masked_rules, WorkloadKind(self.kind))
 
 
 class PolicyVersion(models.Model):
@@ -196,7 +199,18 @@ def load_rules(
     )
 
 
-def find_rules(project: Project, kind: WorkloadKind) -> tuple[Rule, ...]:
-    """Return the rules that hold for workloads of a kind in a project."""
+def widest_first(policies: Iterable[Policy]) -> list[Policy]:
+    order = list(Scope)
+    return sorted(policies, key=lambda policy: order.index(Scope(policy.scope)))
+
+
+def find_rules(
+    project: Project, kind: WorkloadKind, *, edited: Policy | None = None
+) -> tuple[Rule, ...]:
+    """Return the rules that hold for workloads of a kind in a project. An ``edited`` policy, which
+    need not be saved, replaces the stored one of its scope."""
     policies = Policy.objects.applying_to(project).filter(kind=kind).widest_first()
+    if edited:
+        others = [it for it in policies if it.owning_scope.key != edited.owning_scope.key]
+        policies = widest_first([*others, edited])
     return settle(rule for policy in policies for rule in policy.rules)

@@ -15,6 +15,7 @@ from audit import services as audit
 from policies.conflicts import find_conflicts, path_in_tree
 from policies.models import Policy, PolicyVersion, dump_rules
 from policies.rules import Enforcement, Rule, settle
+from policies.saving import before_save
 from policies.tree import read_tree
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
@@ -46,10 +47,17 @@ def check_policy(
 
 
 def save_policy(
-    *, by: User, scope: OwningScope, kind: WorkloadKind, name: str, tree: Any
+    *,
+    by: User,
+    scope: OwningScope,
+    kind: WorkloadKind,
+    name: str,
+    tree: Any,
+    confirmed: bool = False,
 ) -> Policy:
     """Create the policy of a scope, or replace its rules, as a new version. Existing workloads stay
-    as they are. ``SpecError`` has every problem; ``PermissionDenied`` names the permission."""
+    as they are. ``SpecError`` has every problem; ``PermissionDenied`` names the permission.
+    ``NeedsConfirmation`` if it would refuse all recent workloads and is not ``confirmed``."""
     name = name.strip()
     with transaction.atomic():
         rows = Policy.objects.select_for_update().of_scope(scope)
@@ -65,6 +73,8 @@ def save_policy(
         policy.name = name
         policy.rules_json = dump_rules(rules)
         policy.updated_by = by
+        if not confirmed:
+            before_save.send(Policy, policy=policy, by=by)
         policy.save()
         PolicyVersion.objects.create(
             policy=policy, number=policy.version, rules_json=policy.rules_json, by=by

@@ -5,3 +5,8 @@ from django.apps import AppConfig
 
 class WorkloadsConfig(AppConfig):
     name = "workloads"
+
+    def ready(self) -> None:
+        from workloads.policies import confirmation
+
+        confirmation.connect()

@@ -32,7 +32,7 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.formats.merge import USER, MergedLayers, parent_paths, path_in_layer
 from spec.framework import Framework
-from spec.kind import workload_kind
+from spec.kind import WorkloadKind, workload_kind
 from spec.problems.errors import TAKEN, Problem, SpecError
 from spec.problems.rulings import FieldRuling
 from spec.values.names import check_name
@@ -138,12 +138,13 @@ def plan(
     by: User,
     submits: bool = False,
     find_project: Callable[[int], Project | None] | None = None,
+    find_rules: Callable[[Project, WorkloadKind], tuple[Rule, ...]] = find_rules,
 ) -> Plan:
     """Plan a draft without asking a cluster.
 
     With ``submits`` it predicts no start, and does not check whether the name is free and the quota
     has room: the submission settles both. ``find_project`` looks up a project; pass a caching one
-    for many drafts.
+    for many drafts. ``find_rules`` returns the rules of policies to judge by.
     """
     result = Plan(draft, by)
     find_project = find_project or partial(find_submittable_project, by=by)

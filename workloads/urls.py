@@ -6,6 +6,7 @@ from workloads.detail import urls as detail
 from workloads.live import stream_changes
 from workloads.logs import urls as logs
 from workloads.metrics import urls as metrics
+from workloads.policies import urls as policies
 from workloads.queue import urls as queue
 from workloads.scripts import urls as scripts
 from workloads.table import urls as table
@@ -20,6 +21,7 @@ urlpatterns: list[URLPattern] = [
     *logs.urlpatterns,
     *metrics.urlpatterns,
     *tools.urlpatterns,
+    *policies.urlpatterns,
     *queue.urlpatterns,
     path("stream/", stream_changes, name="stream"),
 ]

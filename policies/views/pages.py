@@ -16,7 +16,6 @@ from core.web.http import render_partial
 from core.web.pages import deletion_page
 from core.web.query import search_text
 from policies import services
-from policies.masks import mask_rules
 from policies.models import Policy, PolicyVersion
 from policies.words import rule_rows
 from spec.formats import documents
@@ -59,7 +58,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
     kind = WorkloadKind(policy.kind)
     context = {
         "policy": policy,
-        "rows": rule_rows(mask_rules(policy.rules), kind),
+        "rows": rule_rows(policy.masked_rules, kind),
         "has_roles": kind.is_gang,
         "text": documents.to_yaml(policy.tree),
         "changes": _changes(policy),

@@ -83,6 +83,8 @@ TABLE = r"""
 555555 134+++ /webhooks/<uuid:pk>/deliveries/<uuid:delivery>/resend/
 555555 134+++ /webhooks/<uuid:pk>/test/
 13333+ 13333+ /policies/<uuid:pk>/delete/
+13333+ 13333+ /policies/<uuid:pk>/edit/
+13333+ 13333+ /policies/new/
 13++++ 555555 /policies/
 134+++ 555555 /policies/<uuid:pk>/
 134+++ 555555 /projects/<int:pk>/policy/

@@ -82,4 +82,5 @@ def make_policy(
 ) -> Policy:
     """Save the policy of a project or department, or that of the account."""
     by = by or UserFactory(administrator=True)
-    return save_policy(by=by, scope=OwningScope(holder), kind=kind, name=name, tree=tree)
+    scope = OwningScope(holder)
+    return save_policy(by=by, scope=scope, kind=kind, name=name, tree=tree, confirmed=True)
