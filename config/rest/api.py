@@ -65,6 +65,7 @@ from workloads.api.submissions.sbatch import router as batch_scripts
 from workloads.api.template.routes import router as templates
 from workloads.api.types import router as workload_types
 from workloads.api.usage import router as usage
+from workloads.policies.api import router as policy_simulation
 from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
@@ -128,6 +129,7 @@ api.add_router("", general_settings)
 api.add_router("", about)
 api.add_router("", webhooks)
 api.add_router("", policies)
+api.add_router("", policy_simulation)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workload-templates", templates)

@@ -182,6 +182,11 @@ for _kind, _tree in POLICIES.items():
         f"overwrite_{_kind}_policy": {"meta": META, "policy": _tree},
         f"update_{_kind}_policy": {"meta": META, "policy": _tree, "reset": []},
     }
+EXAMPLES["simulate_policy"] = {
+    "workloadType": "distributed",
+    "meta": META,
+    "policy": POLICIES["distributed"],
+}
 TEMPLATE_META = {"name": "mnist-base", "scopeType": "project", "scopeId": "1"}
 for _kind, _request in (
     ("distributed", DISTRIBUTED),

@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import Issue, not_found, refusal_error
+from core.rest.api import ApiError, Issue, not_found, refusal_error
 from core.rest.filters import filter_queryset, sort_queryset
 from policies import services
 from policies.api.schemas import (
@@ -35,6 +35,7 @@ from policies.effective import strictest_rules
 from policies.masks import mask_rules
 from policies.models import Policy
 from policies.rules import settle
+from policies.saving import NeedsConfirmation
 from projects.api.scopes import WIRE_NAMES, shared_scope_from
 from projects.scopes import OwningScope
 from spec.formats.documents import Document
@@ -44,6 +45,7 @@ from spec.problems.errors import Problem, SpecError
 router = Router(tags=["Policies"], by_alias=True)
 ROOT = "/policy"
 REFUSED = "The policy cannot be saved."
+HOW_TO_CONFIRM = "POST /api/v1/policies/simulate shows what it does; confirm=true saves it."
 POLICY = "policy"  # the path of the tree in a request
 STATUS = "status"  # what answers add to a tree
 
@@ -87,7 +89,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         """Create the policy of a scope, or replace it as a whole. 400 lists every problem, with its
         path. Existing workloads stay as they are."""
         tree = _tree_in_body(body)
-        return _save(request.user, body.meta, kind, tree, validate_only=query.validate_only)
+        return _save(request.user, body.meta, kind, tree, query)
 
     @router.patch(
         path,
@@ -98,7 +100,7 @@ def _add_calls(kind: WorkloadKind) -> None:
     def update(request: ApiRequest, body: PolicyPatch, query: Query[Validation]) -> PolicyOut:
         """Remove the fields in ``reset`` from the policy of a scope, then merge the given values
         into it. Without a policy it creates one."""
-        scope = _scope_in_meta(body.meta, request.user)
+        scope = scope_in_meta(body.meta, request.user)
         stored = Policy.objects.visible_to(request.user).of_scope(scope).filter(kind=kind).first()
         tree: Document = stored.tree if stored else {}
         issues = []
@@ -110,7 +112,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         if issues:
             raise refusal_error(REFUSED, issues)
         tree = merge_trees(tree, _tree_in_body(body))
-        return _save(request.user, body.meta, kind, tree, validate_only=query.validate_only)
+        return _save(request.user, body.meta, kind, tree, query)
 
     @router.delete(
         path,
@@ -145,7 +147,8 @@ def _find_scope(place: PolicyPlace, user: User) -> OwningScope:
     raise refusal_error("The scope cannot be found.", issues)
 
 
-def _scope_in_meta(meta: PolicyMetaIn, user: User) -> OwningScope:
+def scope_in_meta(meta: PolicyMetaIn, user: User) -> OwningScope:
+    """Return the scope that a body names. ``ApiError`` 400 has the problems with it."""
     scope, issues = shared_scope_from(meta, user, prefix="meta.")
     if scope is None:
         raise refusal_error(REFUSED, issues)
@@ -158,20 +161,25 @@ def _tree_in_body(body: PolicyIn) -> Document:
 
 
 def _save(
-    by: User, meta: PolicyMetaIn, kind: WorkloadKind, tree: Document, *, validate_only: bool
+    by: User, meta: PolicyMetaIn, kind: WorkloadKind, tree: Document, query: Validation
 ) -> PolicyOut:
-    scope = _scope_in_meta(meta, by)
+    scope = scope_in_meta(meta, by)
     try:
         with transaction.atomic():
-            services.save_policy(by=by, scope=scope, kind=kind, name=meta.name, tree=tree)
+            services.save_policy(
+                by=by, scope=scope, kind=kind, name=meta.name, tree=tree, confirmed=query.confirm
+            )
             answer = _policy_out(scope, kind, by)
-            transaction.set_rollback(validate_only)
+            transaction.set_rollback(query.validate_only)
     except SpecError as error:
-        raise refusal_error(REFUSED, [_issue(problem) for problem in error.problems]) from error
+        raise refusal_error(REFUSED, [issue_of(problem) for problem in error.problems]) from error
+    except NeedsConfirmation as error:
+        raise ApiError(409, str(error), details=HOW_TO_CONFIRM) from error
     return answer
 
 
-def _issue(problem: Problem) -> Issue:
+def issue_of(problem: Problem) -> Issue:
+    """Return a problem of a policy with its path in the body."""
     prefix = "meta" if problem.path == ("name",) else POLICY
     field = ".".join(map(str, (prefix, *problem.path)))
     return Issue(field=field, details=problem.message, rule=problem.rule)

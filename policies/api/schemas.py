@@ -69,6 +69,10 @@ class Validation(Approval):
         default=False,
         description="true checks the policy and answers as it would, and saves nothing",
     )
+    confirm: bool = Field(
+        default=False,
+        description="true saves a policy that refuses all of the last workloads; 409 without it",
+    )
 
 
 class PolicyMetaIn(StrictBody):

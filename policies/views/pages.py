@@ -26,7 +26,7 @@ RELATED = ("cluster", "department__cluster", "project__cluster", "updated_by")
 
 
 @dataclass(frozen=True)
-class PolicyChange:
+class VersionChange:
     """A version of a policy with the lines of its YAML that differ from the one before."""
 
     version: PolicyVersion
@@ -86,12 +86,12 @@ def _find_policy(request: Request, pk: UUID) -> Policy:
     return get_object_or_404(visible, pk=pk)
 
 
-def _changes(policy: Policy) -> list[PolicyChange]:
+def _changes(policy: Policy) -> list[VersionChange]:
     """Return the versions of a policy, the newest first, each with its changes."""
     versions = list(policy.versions.select_related("by", "policy"))
     texts = [documents.to_yaml(version.tree).splitlines() for version in versions]
     return [
-        PolicyChange(
+        VersionChange(
             version,
             diff_lines(before, after) if before else (),
             is_current=version.number == policy.version,

@@ -172,6 +172,7 @@ TABLE = """
 144+++ 1 44+++ GET    /policy/distributed
 144+++ 1 44+++ GET    /policy/trainings
 144+++ 1 44+++ GET    /policy/workspaces
+1??33+ 1 ??33+ POST   /policies/simulate
 1??33+ 1 ??33+ PUT    /policy/distributed
 1??33+ 1 ??33+ PUT    /policy/trainings
 1??33+ 1 ??33+ PUT    /policy/workspaces

@@ -110,6 +110,7 @@ def policies(project: Project) -> dict[str, Any]:
     return {
         "/policy/distributed": {"meta": meta, "policy": {"rules": {"worker": rules}}},
         "/policy/trainings": one_pod,
+        "/policies/simulate": one_pod | {"workloadType": "training"},
         "/policy/workspaces": one_pod,
     }
 

@@ -25,7 +25,7 @@ COLUMNS = {
 }
 
 
-class Outcome(StrEnum):
+class SimulatedOutcome(StrEnum):
     """What a workload would be if it were submitted again."""
 
     REFUSED = "refused"
@@ -52,10 +52,14 @@ class SimulatedWorkload:
     source: str
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SimulatedOutcome:
         if not self.after.is_submittable:
-            return Outcome.REFUSED
-        return Outcome.CHANGED if self.spec_before != self.spec_after else Outcome.UNCHANGED
+            return SimulatedOutcome.REFUSED
+        return (
+            SimulatedOutcome.CHANGED
+            if self.spec_before != self.spec_after
+            else SimulatedOutcome.UNCHANGED
+        )
 
     @property
     def problems(self) -> list[Problem]:
@@ -95,12 +99,12 @@ class Simulation:
 
     rows: tuple[SimulatedWorkload, ...]
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: SimulatedOutcome) -> int:
         return sum(row.outcome is outcome for row in self.rows)
 
     @property
     def counts(self) -> dict[str, int]:
-        return {outcome.value: self.count(outcome) for outcome in Outcome}
+        return {outcome.value: self.count(outcome) for outcome in SimulatedOutcome}
 
 
 def simulate(policy: Policy, *, by: User) -> Simulation:
@@ -114,7 +118,7 @@ def refuses_everything(policy: Policy, *, by: User) -> bool:
     Without workloads it would not."""
     is_policys_doing = False
     for row in _simulated_workloads(policy, by):
-        if row.outcome is not Outcome.REFUSED:
+        if row.outcome is not SimulatedOutcome.REFUSED:
             return False
         is_policys_doing = is_policys_doing or row.is_refused_by_policy
     return is_policys_doing

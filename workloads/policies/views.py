@@ -42,7 +42,7 @@ FIELDS = (
     Field(KIND, "Workloads", Input.SELECT, options=KINDS, required=True),
 )
 OVERTAKEN = (
-    "Somebody saved this policy after you opened it. Your text is kept below; compare it with the "
+    "Someone saved this policy after you opened it. Your text is kept below; compare it with the "
     "stored version before you save it again."
 )
 editor_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -103,7 +103,7 @@ class _Page:
         self.form = form
         self.scope = scope
         self.stored = stored
-        self.kind = workload_kind(str(form.values[KIND]))
+        self.kind = workload_kind(str(form.values.get(KIND) or ""))
         self.simulation: Simulation | None = None
         self.question = ""
         self.version = stored.version if stored else 0

@@ -19,7 +19,7 @@ from tests.workloads.policies.projects import roomy_project
 from tests.workloads.policies.shapes import POLICY, shape_draft, submit_shapes
 from workloads import services
 from workloads.models import Workload
-from workloads.policies.simulation import Outcome, changed_values, simulate
+from workloads.policies.simulation import SimulatedOutcome, changed_values, simulate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 
@@ -53,12 +53,12 @@ def test_a_simulation_equals_submitting_a_hundred_workloads_again() -> None:
     wrong = []
     for row in simulation.rows:
         verdict, found = submit_again(row.workload, user)
-        if row.outcome is Outcome.REFUSED:
+        if row.outcome is SimulatedOutcome.REFUSED:
             expected: Any = ("refused", {problem.message for problem in row.problems})
         else:
             expected = ("accepted", row.spec_after)
         is_changed = verdict == "accepted" and found != row.workload.spec_json
-        if (verdict, found) != expected or is_changed != (row.outcome is Outcome.CHANGED):
+        if (verdict, found) != expected or is_changed != (row.outcome is SimulatedOutcome.CHANGED):
             wrong.append((row.workload.name, row.outcome, found))
     assert not wrong
 
@@ -80,7 +80,7 @@ def test_a_refusal_that_is_not_the_edits_says_so() -> None:
     submit_shapes(project, user, 1)
     make_policy(project.department, rule("image", startsWith="other/"), name="wide")
     (row,) = simulate(unsaved_policy(project, rule("numWorkers", max=64)), by=user).rows
-    assert row.outcome is Outcome.REFUSED
+    assert row.outcome is SimulatedOutcome.REFUSED
     assert row.is_refused_already
     assert not row.is_refused_by_policy
 
