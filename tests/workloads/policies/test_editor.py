@@ -7,6 +7,7 @@ from django.test import Client
 
 from policies.models import Policy
 from policies.services import find_wider_rules
+from policies.tree import read_tree
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
 from tests.factories import DataSourceFactory, ProjectFactory, UserFactory
@@ -144,9 +145,8 @@ def test_people_without_the_permission_are_refused() -> None:
 
 
 def test_every_rule_survives_the_form() -> None:
-    policy = make_policy(None, EVERYTHING)
     sources = [(key, key) for key in EVERYTHING["imposedAssets"]["worker"]]
-    for each in policy.rules:
+    for each in read_tree(EVERYTHING, KIND):
         form = RuleForm(KIND, sources, rule=each)
         built = form.build_rule()
         assert built is not None, form.errors
