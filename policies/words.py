@@ -35,6 +35,11 @@ class RuleWords:
     value: str
     rule: Rule
 
+    @property
+    def fills(self) -> bool:
+        """Whether it fills the field in, so that a narrower scope may have another default."""
+        return self.rule.enforcement in FILLING
+
 
 @dataclass
 class ParameterWords:

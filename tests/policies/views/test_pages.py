@@ -40,6 +40,7 @@ def test_a_policy_shows_each_rule_with_its_reason() -> None:
     assert factor.value == "0.5 × compute.cpuMemoryLimit"
     assert ("Workers", "environmentVariables: NCCL_DEBUG", "Locked item") in rows
     assert ("Master", "storage.hostPath", "Items may be added") in rows
+    assert [most.fills, rows["Master", "nodeType", "Default"].fills] == [False, True]
     assert "A node has 8" in page.content.decode()
 
 
