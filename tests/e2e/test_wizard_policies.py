@@ -1,5 +1,7 @@
 """A researcher fills in the wizard under a policy."""
 
+from collections.abc import Iterator
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -44,8 +46,25 @@ save_policy(
 """
 
 
-def test_a_researcher_under_a_policy(page: Page, running_trainyard: Trainyard) -> None:
+REMOVE = """
+from accounts.models import User
+from projects.models import Project
+
+Project.objects.get(name="ruled").delete()
+User.objects.get(username="researcher").delete()
+"""
+
+
+@pytest.fixture
+def _ruled_project(running_trainyard: Trainyard) -> Iterator[None]:
+    """A project with a policy. It is gone afterwards: a wizard with one project chooses it."""
     running_trainyard.manage("shell", "--no-imports", "-c", RULED % PASSWORD)
+    yield
+    running_trainyard.manage("shell", "--no-imports", "-c", REMOVE)
+
+
+@pytest.mark.usefixtures("_ruled_project")
+def test_a_researcher_under_a_policy(page: Page) -> None:
     sign_in(page, "researcher", PASSWORD)
     begin(page, "under-a-policy", project="ruled")
     owner = "policy limits of Project ruled"
