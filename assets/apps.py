@@ -5,3 +5,8 @@ from django.apps import AppConfig
 
 class AssetsConfig(AppConfig):
     name = "assets"
+
+    def ready(self) -> None:
+        from assets import imposed
+
+        imposed.connect()

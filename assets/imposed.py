@@ -1,10 +1,12 @@
 """Check the data sources that a policy imposes: each must be usable in its whole scope."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from assets.data_source.kind import DATA_SOURCE
+from assets.kinds import IMPOSED_KIND
 from policies.fields import role_and_name
 from policies.rules import Enforcement, Rule, split_item
+from policies.saving import rules_read
 from policies.tree import IMPOSED_ASSETS
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
@@ -25,10 +27,24 @@ def find_problems(
         numbers[role] = number + 1
         path = (IMPOSED_ASSETS, *((role,) if kind.is_gang else ()), number)
         asset_id = split_item(name)[1] or ""
-        asset = DATA_SOURCE.rows.usable_at(scope).filter(pk=asset_id).first()
+        asset = IMPOSED_KIND.rows.usable_at(scope).filter(pk=asset_id).first()
         if asset is None:
             yield Problem(path, f"is not a data source that all of {scope} can use")
-        elif fault := DATA_SOURCE.fault_of(asset):
+        elif fault := IMPOSED_KIND.fault_of(asset):
             yield Problem(path, f"{asset.name} is no longer valid: {fault}")
-        elif any(DATA_SOURCE.references(asset)):
+        elif any(IMPOSED_KIND.references(asset)):
             yield Problem(path, f"{asset.name} names a credential, so it cannot be imposed")
+
+
+def add_problems(
+    rules: Iterable[Rule],
+    scope: OwningScope,
+    kind: WorkloadKind,
+    problems: list[Problem],
+    **_: Any,
+) -> None:
+    problems += find_problems(rules, scope=scope, kind=kind)
+
+
+def connect() -> None:
+    rules_read.connect(add_problems, dispatch_uid="imposed data sources")

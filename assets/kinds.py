@@ -13,6 +13,8 @@ from assets.template.kind import TEMPLATE
 KINDS: dict[str, AssetKind[Any]] = {
     kind.slug: kind for kind in (ENVIRONMENT, COMPUTE, DATA_SOURCE, CREDENTIAL, TEMPLATE)
 }
+#: The kind whose assets a policy can impose on every pod.
+IMPOSED_KIND = DATA_SOURCE
 
 
 def pod_kinds() -> list[AssetKind[Any]]:

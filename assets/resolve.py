@@ -9,8 +9,7 @@ from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
-from assets.data_source.kind import DATA_SOURCE
-from assets.kinds import KINDS, listed_kinds, pod_kinds
+from assets.kinds import IMPOSED_KIND, KINDS, listed_kinds, pod_kinds
 from policies.evaluation import default_layers, imposed_assets
 from policies.rules import Rule
 from projects.models import Project
@@ -127,18 +126,18 @@ def _add_imposed(
     resolved: ResolvedReplica, asset_id: str, source: str, project: Project | None, path: Path
 ) -> None:
     """Add a data source that a policy imposes, whoever may see it."""
-    usable = DATA_SOURCE.rows.usable_in(project) if project else DATA_SOURCE.rows.all()
+    usable = IMPOSED_KIND.rows.usable_in(project) if project else IMPOSED_KIND.rows.all()
     asset = usable.filter(pk=asset_id).first()
     if asset is None:
         message = f"{source} imposes a data source that this project does not have; tell its author"
-        resolved.problems.append(Problem((*path, DATA_SOURCE.list_key), message, source=source))
-    elif fault := DATA_SOURCE.fault_of(asset):
-        resolved.problems.append(_fault_problem((*path, DATA_SOURCE.list_key), asset, fault))
+        resolved.problems.append(Problem((*path, IMPOSED_KIND.list_key), message, source=source))
+    elif fault := IMPOSED_KIND.fault_of(asset):
+        resolved.problems.append(_fault_problem((*path, IMPOSED_KIND.list_key), asset, fault))
     else:
-        layer = DATA_SOURCE.list_layer([(asset, {"id": str(asset.pk)})])
+        layer = IMPOSED_KIND.list_layer([(asset, {"id": str(asset.pk)})])
         resolved.problems += _displaced_mounts(resolved.merged.document, layer, source, path)
         resolved.merged.add_layer(layer, source)
-        resolved.list_links.append((DATA_SOURCE.slug, asset.pk))
+        resolved.list_links.append((IMPOSED_KIND.slug, asset.pk))
 
 
 def _displaced_mounts(

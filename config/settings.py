@@ -122,9 +122,6 @@ LOG_LIMIT_BYTES = env_int("TRAINYARD_LOG_LIMIT_MB", 2000) * 1000**2
 LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64, least=1)
 
 # --- Celery ------------------------------------------------------------------------------------
-# What packages above policies know of a policy that is saved: functions that yield its problems.
-POLICY_CHECKS = ["assets.imposed.find_problems"]
-
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

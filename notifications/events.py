@@ -14,13 +14,13 @@ from core.database.choices import Choices
 from notifications.models import Webhook
 from projects.models import Project
 from projects.scopes import Scope
-from spec.phases import AT_WORK, Phase, Reason
+from spec.phases import GIVEN_BACK, RAN_BEFORE, STOPPED_OR_FAILED, Phase, Reason
 from workloads.models import Event, Workload
 
 EVERY_EVENT = "*"
 TEST = "webhook.test"
 DIGEST = "webhook.digest"
-STARTED = "workload.started"
+WORKLOAD_STARTED = "workload.started"
 STOPPED_BY_RULE = "workload.stopped-by-rule"
 PREEMPTED = "workload.preempted"
 PENDING_LONG = "workload.pending-long"
@@ -43,7 +43,7 @@ LABELS = {
 }
 #: What the narrower types and the conditions are called.
 OTHER_LABELS = {
-    STARTED: "Started: all ranks run",
+    WORKLOAD_STARTED: "Started: all ranks run",
     STOPPED_BY_RULE: "Stopped by a rule: a time or idle limit",
     PREEMPTED: "Preempted: its resources were taken back",
     PENDING_LONG: "Pending for long",
@@ -62,7 +62,7 @@ STOPPED = event_type(Phase.STOPPED)
 TYPES = (*(event_type(phase) for phase in Phase), *OTHER_LABELS)
 #: What a notification says of each, with the name of the workload, project or cluster.
 TITLES = {
-    STARTED: "{} started",
+    WORKLOAD_STARTED: "{} started",
     COMPLETED: "{} completed",
     FAILED: "{} failed",
     STOPPED: "{} was stopped",
@@ -74,17 +74,20 @@ TITLES = {
 }
 #: The types that people choose from for themselves, by category.
 PERSONAL_TYPES: dict[str, tuple[str, ...]] = {
-    "Workload status change": (STARTED, COMPLETED, FAILED, STOPPED, STOPPED_BY_RULE, PREEMPTED),
+    "Workload status change": (
+        WORKLOAD_STARTED,
+        COMPLETED,
+        FAILED,
+        STOPPED,
+        STOPPED_BY_RULE,
+        PREEMPTED,
+    ),
     "Workload": (PENDING_LONG,),
     "Quota": (QUOTA,),
     "Cluster": (CLUSTER_DOWN,),
 }
 #: The reasons of a workload that a rule stopped.
-RULES = {Reason.DEADLINE_EXCEEDED, Reason.IDLE}
-#: The phases in which a preempted workload has given its resources back.
-GIVEN_BACK = {Phase.PENDING, Phase.FAILED}
-#: If one of these was the previous phase, a workload that runs has not just started.
-RUN_BEFORE = AT_WORK | {Phase.UNKNOWN}
+RULES = {Reason.DEADLINE_EXCEEDED, Reason.IDLE, Reason.STOPPED_BY_RULE}
 
 
 def event_types(event: Event, previous_phase: str | None) -> tuple[str, ...]:
@@ -93,9 +96,9 @@ def event_types(event: Event, previous_phase: str | None) -> tuple[str, ...]:
     if not event.phase:
         return ()
     narrow = []
-    if event.phase == Phase.RUNNING and previous_phase not in RUN_BEFORE:
-        narrow.append(STARTED)
-    if event.phase in {Phase.STOPPED, Phase.FAILED} and event.reason in RULES:
+    if event.phase == Phase.RUNNING and previous_phase not in RAN_BEFORE:
+        narrow.append(WORKLOAD_STARTED)
+    if event.phase in STOPPED_OR_FAILED and event.reason in RULES:
         narrow.append(STOPPED_BY_RULE)
     if event.phase in GIVEN_BACK and event.reason == Reason.PREEMPTED:
         narrow.append(PREEMPTED)

@@ -1,12 +1,15 @@
-"""What is asked before a policy is saved by packages that know workloads.
+"""What is asked of the packages above before a policy is saved.
 
-``policies`` stands below them, so it sends a signal. A receiver raises ``NeedsConfirmation`` if
-somebody should first see what the policy does.
+``policies`` stands below assets and workloads, so it sends signals, which those receive.
 """
 
 from django.dispatch import Signal
 
-#: Sent with ``policy``, not yet saved, and ``by``, the user, unless the user has confirmed.
+#: Sent with the ``rules`` of a policy, its ``scope``, its ``kind`` and the list of its
+#: ``problems``. A receiver adds those that it knows of, with their paths in the tree.
+rules_read = Signal()
+#: Sent with ``policy``, not yet saved, and ``by``, the user, unless the user has confirmed. A
+#: receiver raises ``NeedsConfirmation`` if somebody should first see what the policy does.
 before_save = Signal()
 
 

@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
-from django.utils.module_loading import import_string
 
 from accounts import access
 from accounts.models import User
@@ -15,7 +13,7 @@ from audit import services as audit
 from policies.conflicts import find_conflicts, path_in_tree
 from policies.models import Policy, PolicyVersion, dump_rules
 from policies.rules import Enforcement, Rule, settle
-from policies.saving import before_save
+from policies.saving import before_save, rules_read
 from policies.tree import read_tree
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
@@ -39,8 +37,7 @@ def check_policy(
         *_name_problems(name),
         *find_conflicts(find_wider_rules(scope, kind), rules, kind),
     ]
-    for check in settings.POLICY_CHECKS:
-        problems += import_string(check)(rules, scope=scope, kind=kind)
+    rules_read.send(Policy, rules=rules, scope=scope, kind=kind, problems=problems)
     if problems:
         raise SpecError(problems)
     return rules

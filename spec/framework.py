@@ -47,7 +47,8 @@ class Traits:
 
     Ranks of a ``collective`` framework communicate by NCCL if they have GPUs. ``sharing`` is the
     caution for ranks that may share a GPU. ``fields`` are the wire names of spec fields that only
-    this framework has; with other frameworks they are refused.
+    this framework has; with other frameworks they are refused. ``has_runai_assets``: Run:ai's
+    client knows the framework as that of an environment.
     """
 
     label: str
@@ -55,6 +56,7 @@ class Traits:
     head: Head = Head.MASTER
     collective: bool = False
     fields: frozenset[str] = frozenset()
+    has_runai_assets: bool = True
 
     @property
     def sharing(self) -> str:
@@ -77,7 +79,13 @@ TRAITS: dict[Framework, Traits] = {
         collective=True,
         fields=frozenset({"slotsPerWorker", "sshAuthMountPath", "mpiLauncherCreationPolicy"}),
     ),
-    Framework.JAX: Traits("JAX", "COORDINATOR_ADDRESS", head=Head.NONE, collective=True),
+    Framework.JAX: Traits(
+        "JAX",
+        "COORDINATOR_ADDRESS",
+        head=Head.NONE,
+        collective=True,
+        has_runai_assets=False,
+    ),
 }
 #: For a workload of a single pod.
 NO_FRAMEWORK = Traits("No framework", "", head=Head.NONE)

@@ -71,6 +71,12 @@ MAYBE_ON_CLUSTER = ON_KEEPING_CLUSTER | RUN_REQUESTED | {Phase.DELETING}
 #: Before all ranks of a run have been ready together.
 GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
 AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
+#: If one of these was the previous phase, a workload that runs has not just started.
+RAN_BEFORE = AT_WORK | {Phase.UNKNOWN}
+#: The phases in which a preempted workload has given its resources back.
+GIVEN_BACK = frozenset({Phase.PENDING, Phase.FAILED})
+#: The phases in which a rule leaves a workload that it stopped.
+STOPPED_OR_FAILED = frozenset({Phase.STOPPED, Phase.FAILED})
 #: All ranks have a place.
 STARTED = AT_WORK | {Phase.INITIALIZING}
 #: Some ranks are missing, before it ran or since.

@@ -27,7 +27,8 @@ def adapt_asset(request: HttpRequest, asset: AssetOut) -> AssetOut:
     if not is_runai_client(request):
         return asset
     types = as_mapping(asset.meta.workload_supported_types)
-    if types.get(DIST_FRAMEWORK) == Framework.JAX:
+    framework = types.get(DIST_FRAMEWORK)
+    if framework and not Framework(framework).traits.has_runai_assets:
         asset.meta.workload_supported_types = {**types, DIST_FRAMEWORK: None}
     if TOOLS in asset.spec:
         tools = [tool for tool in asset.spec[TOOLS] if not _is_opened_by_trainyard(tool)]

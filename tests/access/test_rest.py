@@ -92,6 +92,7 @@ TABLE = """
 1444+4 1 444+4 DELETE /access-keys/{key_id}
 1444+4 1 444+4 GET    /access-keys/{key_id}
 1444+4 1 44434 POST   /access-keys/{key_id}/secret
+144??? 1 44??? POST   /workloads/{workload_id}/extend
 144??? 1 44??? POST   /workloads/distributed/{workload_id}/resume
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume

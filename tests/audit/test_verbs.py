@@ -54,6 +54,7 @@ NO_VERBS = {
     "clusters.connection_tests.signed_in_user": "reads",
     "clusters.nodes.pools.obstacle_to_delete": "reads",
     "policies.services.check_policy": "saves nothing",
+    "policies.services.find_present_conflicts": "reads",
     "policies.services.find_wider_rules": "reads",
     "clusters.services.ensure_local": "Trainyard's own first data",
     "clusters.services.set_and_validate": "saves nothing",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from assets.asset import Asset
 from assets.base import AssetKind
 from assets.compliance import find_violations
-from assets.data_source.kind import DATA_SOURCE
+from assets.kinds import IMPOSED_KIND
 from core.forms import nested
 from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.items import ShownItem, show_item
@@ -159,7 +159,7 @@ def sources_of(question: Question, plan: Plan) -> set[str]:
     _, source = filled_by_policy(question, plan)
     sources = {rule.source.label for _, _, rule in _default_items(question, plan)}
     sources |= {source} if source else set()
-    if question.key == DATA_SOURCE.list_key:
+    if question.key == IMPOSED_KIND.list_key:
         sources |= {source for _, source in imposed_assets(plan.policy_rules, question.role)}
     return sources
 
@@ -181,7 +181,7 @@ def add_items(shown: ShownField, question: Question, plan: Plan) -> None:
         shown.inherited.append(
             Inherited(key, str(item.get("value") or ""), note, words, fixed=key in locked)
         )
-    if question.key == DATA_SOURCE.list_key and plan.policy_rules:
+    if question.key == IMPOSED_KIND.list_key and plan.policy_rules:
         shown.inherited += _imposed_sources(question.role, plan)
 
 
@@ -211,21 +211,21 @@ def _item_text(field: Field, item: Values) -> str:
 
 def _imposed_sources(role: str, plan: Plan) -> Iterator[Inherited]:
     sources = dict(imposed_assets(plan.policy_rules, role))
-    for asset in DATA_SOURCE.rows.filter(pk__in=sources).order_by("name"):
-        kind_and_path = DATA_SOURCE.option_label(asset).removeprefix(asset.name).strip()
+    for asset in IMPOSED_KIND.rows.filter(pk__in=sources).order_by("name"):
+        kind_and_path = IMPOSED_KIND.option_label(asset).removeprefix(asset.name).strip()
         note = f"imposed by {sources[str(asset.pk)]}"
         yield Inherited(asset.name, "", note, kind_and_path, fixed=True)
 
 
 def bar_data_sources(shown: ShownField, question: Question, plan: Plan) -> None:
     """Disable the data sources that policies rule out, among the options of a list."""
-    if question.key != DATA_SOURCE.list_key or not (shown.items and plan.policy_rules):
+    if question.key != IMPOSED_KIND.list_key or not (shown.items and plan.policy_rules):
         return
-    rows = DATA_SOURCE.rows.visible_to(plan.by).usable_in(plan.project) if plan.project else ()
+    rows = IMPOSED_KIND.rows.visible_to(plan.by).usable_in(plan.project) if plan.project else ()
     refused = {
         str(row.pk): (row.name, violations)
         for row in rows
-        if (violations := find_asset_violations(plan, DATA_SOURCE, row, question.role))
+        if (violations := find_asset_violations(plan, IMPOSED_KIND, row, question.role))
     }
     shown.refused = list(refused.values())
     for cell in (item.by_slug["id"] for item in shown.items):
