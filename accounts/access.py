@@ -1,94 +1,38 @@
-"""Who may do what, and where: the only module that knows roles.
+"""Who may do what, and where: the only module that knows roles and access rules.
 
-A permission is a resource and an action, such as ``workloads.read``. A role is a name and a set of
-permissions: a row of ``ROLES``. A person has a role in a scope, and the key of a scope is a plain
-string: ``account``, or a kind and an id such as ``project:3``. No other module asks for a role:
+A permission is a resource and an action, such as ``workloads.read``. A role is a named set of
+permissions. An access rule gives a role to a person, a group or a service account, in a scope,
+perhaps until a time. The key of a scope is a plain string: ``account``, or a kind and an id such as
+``project:3``. No other module asks for a role:
 
 - ``permitted_rows(user, "workloads.read", project="project")`` filters the rows that a list shows,
 - ``may(user, "workloads.update", *project.scope_keys)`` answers for one object, and ``require``
-  raises ``PermissionDenied``, which names the missing permission,
+  raises ``PermissionDenied``, which names the missing permission and who has it,
 - ``permitted_scopes(user, action)`` returns the keys, and ``may_anywhere`` whether there are any.
 
 An object that a user may not see answers 404. One that they see but may not change answers 403.
 
-Today a person's column ``role`` makes an administrator of the account, and the membership of a
-project makes a researcher there. When roles and rules become rows (subject, role, scope, until),
-a new installation starts with ``ROLES``, and ``_scopes_of`` and ``permitted_users`` read the rules.
-Nothing outside this module changes.
+``accounts.rules`` creates and deletes rules. The scopes of an object, which its ``scope_keys``
+returns, are its own and all that contain it, so a rule of a department applies in its projects.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
+from django.utils.text import get_text_list
 
-from core.database.choices import Choices
+from accounts.models import AccessRole, AccessRule, GroupMembership, User
+from accounts.permissions import PERMISSIONS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
-    from accounts.models import User
-
 ACCOUNT = "account"  # the scope that holds all others
-RESOURCES = {
-    "users": ("read", "create", "update"),
-    "groups": ("read", "create", "update", "delete"),
-    "audit": ("read",),
-    "settings": ("read", "update"),
-    "clusters": ("read", "create", "update", "delete"),
-    "nodepools": ("create", "update", "delete"),  # to read a cluster is to read its pools
-    "departments": ("read", "create", "update", "delete"),
-    "projects": ("read", "create", "update", "delete"),
-    "policies": ("read", "create", "update", "delete"),
-    "assets": ("read", "create", "update", "delete"),
-    "workloads": ("read", "create", "update", "delete"),
-    "webhooks": ("read", "create", "update", "delete"),
-}
-PERMISSIONS = frozenset(
-    f"{name}.{action}" for name, actions in RESOURCES.items() for action in actions
-)
-
-
-@dataclass(frozen=True)
-class AccessRole:
-    """A role. ``scope_kind`` is the kind of scope in which users have it today."""
-
-    name: str
-    label: str
-    scope_kind: str
-    permissions: frozenset[str]
-
-
-ADMINISTRATOR = AccessRole("administrator", "Administrator", ACCOUNT, PERMISSIONS)
-RESEARCHER = AccessRole(
-    "researcher",
-    "Researcher",
-    "project",
-    frozenset(
-        {
-            "clusters.read",
-            "projects.read",
-            "policies.read",
-            "assets.read",
-            "assets.create",
-            "assets.update",
-            "assets.delete",
-            "workloads.read",
-            "workloads.create",
-            "workloads.update",
-            "workloads.delete",
-            "webhooks.read",
-            "webhooks.create",
-            "webhooks.update",
-            "webhooks.delete",
-        }
-    ),
-)
-ROLES = (ADMINISTRATOR, RESEARCHER)
+MOST_NAMED = 3  # people whom a refusal names
 
 
 def scope_key(kind: str, pk: Any) -> str:
@@ -101,13 +45,12 @@ def permitted_scopes(user: User | AnonymousUser, action: str) -> frozenset[str]:
     everywhere. ``ValueError`` if there is no such permission."""
     if action not in PERMISSIONS:
         raise ValueError(f"There is no permission {action}.")
-    scopes: frozenset[str] = frozenset()
     if not user.is_active or _is_beyond_key(user, action):  # anonymous users are not active either
-        return scopes
-    for role in ROLES:
-        if action in role.permissions and ACCOUNT not in scopes:
-            scopes |= _scopes_of(user, role)
-    return scopes
+        return frozenset()
+    scopes: frozenset[str] = frozenset().union(
+        *(scopes for permissions, scopes in _roles_of(user) if action in permissions)
+    )
+    return frozenset({ACCOUNT}) if ACCOUNT in scopes else scopes
 
 
 def may(user: User | AnonymousUser, action: str, *scopes: str) -> bool:
@@ -125,7 +68,7 @@ def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
     """Raise ``PermissionDenied`` unless a user may perform an action on an object in these
     scopes."""
     if not may(user, action, *scopes):
-        raise PermissionDenied(missing_permission_text(action, user))
+        raise PermissionDenied(missing_permission_text(action, user, *scopes))
 
 
 def may_with_own(user: User | AnonymousUser, action: str) -> bool:
@@ -134,10 +77,13 @@ def may_with_own(user: User | AnonymousUser, action: str) -> bool:
     return user.is_active and not _is_beyond_key(user, action)
 
 
-def missing_permission_text(action: str, user: User | AnonymousUser) -> str:
+def missing_permission_text(action: str, user: User | AnonymousUser, *scopes: str) -> str:
+    """Return why a user may not do this in these scopes, and who may."""
     if _is_beyond_key(user, action):
         return f"This access key does not have the permission {action}. Use one that has it."
-    return f"You need the permission {action} for this. Ask an administrator for it."
+    people = [str(it) for it in permitted_users(action, *scopes)[:MOST_NAMED]]
+    whom = get_text_list(people, "or") or "an administrator"
+    return f"You need the permission {action} for this. Ask {whom} for it."
 
 
 def permitted_rows(user: User | AnonymousUser, action: str, **columns: str) -> Q:
@@ -154,29 +100,35 @@ def permitted_rows(user: User | AnonymousUser, action: str, **columns: str) -> Q
     return rows
 
 
-def permitted_users(action: str) -> QuerySet[User]:
-    """Return the active users who may perform an action everywhere, the oldest account first."""
-    roles = [
-        role.name for role in ROLES if role.scope_kind == ACCOUNT and action in role.permissions
-    ]
-    return get_user_model().objects.filter(role__in=roles, is_active=True).order_by("pk")
+def permitted_users(action: str, *scopes: str) -> QuerySet[User]:
+    """Return the active people who may perform an action in these scopes, the oldest account
+    first. Without scopes: everywhere."""
+    roles = [role.pk for role in AccessRole.objects.all() if action in role.permissions]
+    rules = AccessRule.objects.in_force().filter(role__in=roles, scope__in=[ACCOUNT, *scopes])
+    return people_of(rules).order_by("pk")
 
 
-def roles_of(user: User) -> list[tuple[AccessRole, str]]:
-    """Return the roles of a user, each with the key of the scope in which they have it."""
-    return [(role, scope) for role in ROLES for scope in sorted(_scopes_of(user, role))]
+def people_of(rules: QuerySet[AccessRule]) -> QuerySet[User]:
+    """Return the active people to whom these rules apply, by themselves or by a group."""
+    groups = rules.exclude(group=None).values("group")
+    members = GroupMembership.objects.filter(group__in=groups).values("user")
+    subjects = Q(pk__in=rules.exclude(user=None).values("user")) | Q(pk__in=members)
+    return User.objects.filter(subjects, is_active=True, is_service_account=False)
 
 
-def role_choices() -> Choices:
-    """Return the choices of a user's role."""
-    return [(role.name, role.label) for role in ROLES]
+def scopes_of(user: User) -> frozenset[str]:
+    """Return the keys of the scopes in which a user has any role."""
+    return frozenset().union(*(scopes for _, scopes in _roles_of(user)))
 
 
-def _scopes_of(user: Any, role: AccessRole) -> frozenset[str]:
-    """Return the keys of the scopes in which a user has a role."""
-    if role.scope_kind == ACCOUNT:
-        return frozenset({ACCOUNT}) if user.role == role.name else frozenset()
-    return _memberships(user)
+def account_roles_of(users: Iterable[User]) -> dict[int, list[str]]:
+    """Return the names of the roles that each user has in the whole account by a rule of their
+    own, by the user's id."""
+    names: dict[int, list[str]] = {user.pk: [] for user in users}
+    rules = AccessRule.objects.in_force().filter(scope=ACCOUNT, user__in=list(names))
+    for user, role in rules.order_by("role__name").values_list("user", "role__name"):
+        names[user].append(role)
+    return names
 
 
 def _is_beyond_key(user: Any, action: str) -> bool:
@@ -185,17 +137,24 @@ def _is_beyond_key(user: Any, action: str) -> bool:
     return key is not None and not key.covers(action)
 
 
-def forget_memberships(user: User) -> None:
-    """Forget the projects in which a user is a member, so that they are read again."""
-    user.__dict__.pop("_memberships", None)
+def forget_rules(*users: User) -> None:
+    """Forget the rules of these users, so that they are read again."""
+    for user in users:
+        user.__dict__.pop("_roles", None)
 
 
-def _memberships(user: Any) -> frozenset[str]:
-    """Return the keys of the projects of which a user is a member."""
+def _roles_of(user: Any) -> Iterable[tuple[frozenset[str], frozenset[str]]]:
+    """Return the permissions of each role of a user, and the keys of the scopes where they have
+    it."""
     # Cached on the User object, which lives as long as its request.
-    keys: frozenset[str] | None = user.__dict__.get("_memberships")
-    if keys is None:
-        projects = user.projects.order_by().values_list("pk", flat=True)
-        keys = frozenset(scope_key("project", pk) for pk in projects)
-        user.__dict__["_memberships"] = keys
-    return keys
+    roles: Iterable[tuple[frozenset[str], frozenset[str]]] | None = user.__dict__.get("_roles")
+    if roles is None:
+        permissions: dict[int, frozenset[str]] = {}
+        scopes: dict[int, set[str]] = {}
+        rules = AccessRule.objects.in_force().about(user)
+        for role, names, scope in rules.values_list("role", "role__permissions", "scope"):
+            permissions.setdefault(role, frozenset(names))
+            scopes.setdefault(role, set()).add(scope)
+        roles = [(permissions[role], frozenset(keys)) for role, keys in scopes.items()]
+        user.__dict__["_roles"] = roles
+    return roles

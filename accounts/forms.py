@@ -1,13 +1,15 @@
 """Forms about users, groups and keys. ``accounts.services`` validates the values."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q
 from django.http import QueryDict
 from django.utils import timezone
 
-from accounts import access
-from accounts.models import GeneralSettings, GroupMembership, User, UserGroup
+from accounts.models import AccessRole, GeneralSettings, GroupMembership, User, UserGroup
+from accounts.permissions import PERMISSION_SETS, PERMISSIONS, RESOURCES
+from accounts.roles import sets_of
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
 
@@ -21,16 +23,15 @@ USER_FIELDS = (
     Field("first_name", "First name"),
     Field("last_name", "Last name"),
     Field("email", "Email"),
-    Field(
-        "role",
-        "Role",
-        Input.SELECT,
-        "Administrators can see and change everything.",
-        options=tuple(access.role_choices()),
-    ),
 )
 SIGN_IN_FIELDS = (Field("username", "Username", required=True), password_field("Initial password"))
-BLANK_USER: Values = {"role": access.RESEARCHER.name}
+ROLE_FIELD = Field(
+    "role",
+    "Role in the whole account",
+    Input.SELECT,
+    "Most people have roles only in projects, departments or clusters.",
+    choices="roles",
+)
 
 
 def password_form(posted: QueryDict | None) -> Form:
@@ -71,6 +72,40 @@ class GroupForm(Form):
         return [self.people[pk] for pk in self.values.get("people", ())]
 
 
+NO_ACCESS = ""
+
+
+class RoleForm(Form):
+    """The name of a custom role, and for each resource which permission set it has."""
+
+    def __init__(self, posted: QueryDict | None, *, role: AccessRole | None = None) -> None:
+        sets = sets_of(role) if role else []
+        initial: Values = {
+            "name": role.name if role else "",
+            "description": role.description if role else "",
+        }
+        fields = [Field("name", "Role name", required=True), Field("description", "Description")]
+        for resource in RESOURCES:
+            options = [(NO_ACCESS, "No access")]
+            for prefix, label in (("view", "View"), ("manage", "Manage")):
+                if f"{prefix}-{resource}" in PERMISSION_SETS:
+                    options.append((f"{prefix}-{resource}", label))
+            label = resource.replace("-", " ").capitalize()
+            fields.append(Field(resource, label, Input.SELECT, options=tuple(options)))
+            values = [value for value, _ in options]
+            initial[resource] = next((it for it in sets if it in values), NO_ACCESS)
+        super().__init__(fields, initial, posted)
+
+    def service_values(self) -> dict[str, Any]:
+        """Return the values as keyword arguments of the services for roles."""
+        chosen = [str(self.values.get(resource, "")) for resource in RESOURCES]
+        return {
+            "name": str(self.values.get("name", "")),
+            "description": str(self.values.get("description", "")),
+            "permission_sets": [it for it in chosen if it],
+        }
+
+
 NEVER = "never"
 EVERYTHING = "everything"
 READING = "reading"
@@ -104,7 +139,7 @@ class KeyForm(Form):
     def scopes(self) -> list[str]:
         if self.values.get("covers") != READING:
             return []
-        return sorted(name for name in access.PERMISSIONS if name.endswith(".read"))
+        return sorted(name for name in PERMISSIONS if name.endswith(".read"))
 
 
 #: The general settings. All of them are about the wizard.

@@ -1,4 +1,4 @@
-"""The general settings, which administrators make for everyone."""
+"""The general settings, which administrators make foreveryone."""
 
 from django.db import transaction
 

@@ -8,7 +8,9 @@ from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import GroupMembership, User, UserGroup
+from accounts.rules import keep_an_administrator, require_own_permissions
 from audit import services as audit
+from core.deletion import guard_deletion
 from core.text import text_fault
 
 MOST_NAMES = 200  # groups of one person that are accepted from the identity provider
@@ -35,18 +37,26 @@ def update_group(group: UserGroup, *, by: User, people: Collection[User]) -> Non
     """Change the members of a group. Members from the identity provider stay, because their next
     sign-in would add them again."""
     access.require(by, "groups.update")
+    _require_rules_of(group, by)
     before = _facts(group)
-    with transaction.atomic():
+    with keep_an_administrator():
         _set_people(group, people)
         audit.record(by, "update", group, before=before, after=_facts(group))
 
 
 def delete_group(group: UserGroup, *, by: User) -> None:
-    """Delete a group. Users lose the access that they have only as its members."""
+    """Delete a group. Tools that are open to it lose its members. Raises ``InUse`` if it has access
+    rules."""
     access.require(by, "groups.delete")
-    with transaction.atomic():
+    with guard_deletion(group, lambda: obstacle_to_delete(group)):
         audit.record(by, "delete", group, before=_facts(group))
         group.delete()
+
+
+def obstacle_to_delete(group: UserGroup) -> str:
+    """Return why the group cannot be deleted now; empty if it can."""
+    count = group.access_rules.count()
+    return f"{group} has access rules: {count}. Remove them first." if count else ""
 
 
 def set_provided_groups(user: User, claim: Any) -> None:
@@ -84,6 +94,14 @@ def _set_people(group: UserGroup, people: Collection[User]) -> None:
     GroupMembership.objects.bulk_create(
         GroupMembership(group=group, user=user) for user in people if user.pk not in member_ids
     )
+
+
+def _require_rules_of(group: UserGroup, by: User) -> None:
+    """Refuse to choose who has the roles of a group to someone who may not give them."""
+    if group.access_rules.exists():
+        access.require(by, "access-rules.create")
+    for rule in group.access_rules.select_related("role"):
+        require_own_permissions(by, rule.role)
 
 
 def _facts(group: UserGroup) -> dict[str, Any]:

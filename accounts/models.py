@@ -1,30 +1,39 @@
 """Users, their groups and keys, and the settings that apply to everyone."""
 
 from enum import StrEnum
+from typing import ClassVar, Self, cast
 
 from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import UserManager as DjangoUserManager
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from accounts import access
+from accounts.permissions import PERMISSIONS
 from core.database.choices import Choices, values_of
 from core.database.fields import EncryptedTextField
 
 
-class User(AbstractUser):
-    """Someone who can sign in. ``accounts.access`` decides what they may do; nothing else reads
-    ``role``."""
+class UserManager(DjangoUserManager["User"]):
+    def people(self) -> "models.QuerySet[User]":
+        """Users without service accounts."""
+        return self.filter(is_service_account=False)
 
-    role = models.CharField(
-        max_length=20, choices=access.role_choices, default=access.RESEARCHER.name
-    )
+
+class User(AbstractUser):
+    """A person who can sign in, or a service account: a program with access keys of its own.
+    ``accounts.access`` decides what they may do."""
+
+    is_service_account = models.BooleanField(default=False, editable=False)
     #: Sessions and tokens created before this time are no longer valid.
     signed_out_at = models.DateTimeField(null=True, blank=True, editable=False)
     #: The access key with which a program acts for this user. It is only set on the object of the
     #: current request.
     acting_key: "AccessKey | None" = None
+
+    objects: ClassVar[UserManager] = UserManager()
 
     def __str__(self) -> str:
         return self.username
@@ -84,9 +93,9 @@ class AccessKey(models.Model):
         return not self.scopes or action in self.scopes
 
     def clean(self) -> None:
-        unknown = ", ".join(sorted(set(self.scopes) - access.PERMISSIONS))
+        unknown = ", ".join(sorted(set(self.scopes) - PERMISSIONS))
         if unknown:
-            known = ", ".join(sorted(access.PERMISSIONS))
+            known = ", ".join(sorted(PERMISSIONS))
             raise ValidationError({"scopes": f"There is no permission {unknown}. Known: {known}."})
         if self._state.adding and self.has_ended:
             raise ValidationError({"expires_at": "Enter a time in the future."})
@@ -159,7 +168,7 @@ class UserGroup(models.Model):
 
 
 class GeneralSettings(models.Model):
-    """Settings that administrators make for everyone. There is at most one row: it is created by
+    """Settings that administrators make foreveryone. There is at most one row: it is created by
     the first change. REST and the form call the switches by the names of these fields."""
 
     tolerations = models.BooleanField("Tolerations", default=False)
@@ -188,3 +197,92 @@ class GroupMembership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.group}"
+
+
+class AccessRole(models.Model):
+    """A named set of permissions. ``accounts.permissions`` has the predefined ones, which cannot be
+    changed; administrators create the others."""
+
+    name = models.CharField(max_length=100, unique=True)
+    description = models.CharField(max_length=250, blank=True)
+    permissions = models.JSONField(default=list)
+    predefined = models.BooleanField(default=False, editable=False)
+    created_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, related_name="+", editable=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name = "role"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AccessRuleQuerySet(models.QuerySet["AccessRule"]):
+    def in_force(self) -> Self:
+        """Rules that have not ended."""
+        return self.filter(Q(until=None) | Q(until__gt=timezone.now()))
+
+    def about(self, user: User) -> Self:
+        """Rules of a user, and of the groups that the user is in."""
+        groups = user.group_memberships.values("group")
+        return self.filter(Q(user=user) | Q(group__in=groups))
+
+    def for_list(self) -> Self:
+        """With what a list shows, sorted by scope, then by subject."""
+        rows = self.select_related("user", "group", "role", "created_by")
+        return rows.order_by("scope", "group__name", "user__username", "role__name", "pk")
+
+
+class AccessRule(models.Model):
+    """A subject has a role in a scope, forever or ``until`` a time. The subject is a user or a
+    group; ``scope`` is the key of the scope, such as ``account`` or ``project:3``."""
+
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="access_rules"
+    )
+    group = models.ForeignKey(
+        UserGroup, on_delete=models.CASCADE, null=True, blank=True, related_name="access_rules"
+    )
+    role = models.ForeignKey(AccessRole, on_delete=models.PROTECT, related_name="access_rules")
+    scope = models.CharField(max_length=60, db_index=True)
+    until = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, related_name="+", editable=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AccessRuleQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "access rule"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user=None, group__isnull=False) | Q(user__isnull=False, group=None),
+                name="access_rule_of_one_subject",
+            ),
+            models.UniqueConstraint(
+                fields=["user", "role", "scope"],
+                condition=Q(group=None),
+                name="one_access_rule_of_a_user",
+            ),
+            models.UniqueConstraint(
+                fields=["group", "role", "scope"],
+                condition=Q(user=None),
+                name="one_access_rule_of_a_group",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} is {self.role} in {self.scope}"
+
+    @property
+    def subject(self) -> User | UserGroup:
+        return cast(User | UserGroup, self.user or self.group)  # the table has a constraint
+
+    @property
+    def has_ended(self) -> bool:
+        return self.until is not None and self.until <= timezone.now()

@@ -1,7 +1,5 @@
 """Create and change users. Each function checks permissions and writes to the audit log."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 from allauth.account.models import EmailAddress
@@ -10,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import access
-from accounts.models import User
+from accounts import access, rules
+from accounts.models import AccessRole, User
 from audit import services as audit
 from core.rest.validation import run_rules
 
@@ -21,16 +19,15 @@ def create_user(
     by: User,
     username: str,
     password: str,
-    role: str = access.RESEARCHER.name,
+    role: AccessRole | None = None,
     email: str = "",
     first_name: str = "",
     last_name: str = "",
 ) -> User:
-    """Create a user with a first password. ``ValidationError`` names the fields that are wrong."""
+    """Create a user with a first password, and with a role in the whole account if ``role`` is
+    given. ``ValidationError`` names the fields that are wrong."""
     access.require(by, "users.create")
-    user = User(
-        username=username, role=role, email=email, first_name=first_name, last_name=last_name
-    )
+    user = User(username=username, email=email, first_name=first_name, last_name=last_name)
     run_rules(
         partial(_set_password, user, password), partial(user.full_clean, exclude=["password"])
     )
@@ -38,6 +35,8 @@ def create_user(
         with transaction.atomic():
             user.save()
             audit.record(by, "create", user, after=audit.facts(user))
+            if role:
+                rules.add_rule(user, role, by=by)
     except IntegrityError:
         user.full_clean(exclude=["password"])  # also reports a name that was taken meanwhile
         raise
@@ -47,9 +46,9 @@ def create_user(
 def make_administrator(username: str, password: str) -> User:
     """Create an administrator from the command line. This needs no permission, because there may be
     no other user yet."""
-    role = access.ADMINISTRATOR.name
     with transaction.atomic():
-        user = User.objects.create_user(username, password=password, role=role)
+        user = User.objects.create_user(username, password=password)
+        rules.make_account_administrator(user)
         audit.record(None, "create", user, after=audit.facts(user))
     return user
 
@@ -58,25 +57,24 @@ def update_user(
     user: User,
     *,
     by: User,
-    role: str,
     email: str,
     first_name: str,
     last_name: str,
 ) -> None:
     access.require(by, "users.update")
+    rules.require_no_more_power(by, user)
     before = audit.facts(user)
-    user.role = role
     user.email = email
     user.first_name = first_name
     user.last_name = last_name
     user.full_clean()
-    with _require_an_administrator("role"):
+    with transaction.atomic():
         # allauth stores the address with which a user first came from the identity provider. As
         # long as that row exists, nobody else with this address can sign in.
         EmailAddress.objects.filter(user=user).exclude(email=email.lower()).delete()
         # Only these columns are written, so that a concurrent change of the password or a
         # deactivation is not undone.
-        user.save(update_fields=["role", "email", "first_name", "last_name"])
+        user.save(update_fields=["email", "first_name", "last_name"])
         audit.record(by, "update", user, before=before, after=audit.facts(user))
 
 
@@ -84,9 +82,10 @@ def set_active(user: User, active: bool, *, by: User) -> None:
     """Activate or deactivate a user, with immediate effect. Their workloads keep running.
     ``ValidationError`` for the last administrator, and if ``by`` is the user."""
     access.require(by, "users.update")
+    rules.require_no_more_power(by, user)
     if user == by:
         raise ValidationError("You cannot deactivate yourself; another administrator can.")
-    with _require_an_administrator():
+    with rules.keep_an_administrator():
         user.is_active = active
         user.save(update_fields=["is_active"])
         audit.record(by, "activate" if active else "deactivate", user)
@@ -95,6 +94,7 @@ def set_active(user: User, active: bool, *, by: User) -> None:
 def reset_password(user: User, password: str, *, by: User) -> None:
     """Set a new password. This ends all sessions of the user."""
     access.require(by, "users.update")
+    rules.require_no_more_power(by, user)
     _set_password(user, password)
     with transaction.atomic():
         user.save(update_fields=["password"])
@@ -116,16 +116,3 @@ def _set_password(user: User, password: str) -> None:
     except ValidationError as error:
         raise ValidationError({"password": error.messages}) from error
     user.set_password(password)
-
-
-@contextmanager
-def _require_an_administrator(field: str = "__all__") -> Iterator[None]:
-    """Open a transaction that is rolled back with ``ValidationError`` if no administrator would
-    remain."""
-    administrators = access.permitted_users("users.update")
-    with transaction.atomic():
-        # Two administrators who deactivate each other take turns, so the second one fails.
-        list(administrators.select_for_update())
-        yield
-        if not administrators.exists():
-            raise ValidationError({field: ["At least one administrator must stay active."]})

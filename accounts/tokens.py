@@ -62,7 +62,7 @@ def renew_tokens(refresh: str) -> tuple[User, TokenPair] | None:
     if verified is None:
         return None
     user, claims = verified
-    # The new refresh token ends with the old one, so that a sign-in cannot be prolonged for ever.
+    # The new refresh token ends with the old one, so that a sign-in cannot be prolonged forever.
     until = datetime.fromtimestamp(claims["exp"], tz=timezone.get_current_timezone())
     return user, create_tokens(user, key=user.acting_key, until=until)
 
@@ -135,11 +135,16 @@ def _sign_token(user: User, key: AccessKey | None, audience: str, until: datetim
 
 
 def make_key(
-    user: User, name: str, *, expires_at: datetime | None = None, scopes: Collection[str] = ()
+    user: User,
+    name: str,
+    *,
+    expires_at: datetime | None = None,
+    scopes: Collection[str] = (),
+    by: User | None = None,
 ) -> tuple[AccessKey, str]:
     """Create an access key, and return it with its secret, which is not stored. Without ``scopes``
-    the key has all permissions of its owner. ``ValidationError`` names the fields that are wrong.
-    """
+    the key has all permissions of its owner. ``by`` is who creates it, if not the owner.
+    ``ValidationError`` names the fields that are wrong."""
     secret = secrets.token_urlsafe(32)
     key = AccessKey(
         user=user,
@@ -152,7 +157,7 @@ def make_key(
     key.full_clean()
     with transaction.atomic():
         key.save()
-        audit.record(user, "create", key, after=_facts(key))
+        audit.record(by or user, "create", key, after=_facts(key))
     return key, secret
 
 

@@ -33,6 +33,7 @@ VERBS: tuple[str, ...] = get_args(Verb)
 #: The names of the models whose objects users act on.
 KINDS = (
     "access key",
+    "access rule",
     "cluster",
     "compute resource",
     "connection test",
@@ -46,6 +47,7 @@ KINDS = (
     "policy",
     "project",
     "rank",
+    "role",
     "sign-in by code",
     "subscription",
     "template",

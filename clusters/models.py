@@ -58,6 +58,10 @@ value_rule = RegexValidator(
 
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
+    def open_to(self, user: Any, action: str) -> Self:
+        """Clusters in the whole of which the user may perform ``action``."""
+        return self.filter(access.permitted_rows(user, action, cluster="pk"))
+
     def visible_to(self, user: Any) -> Self:
         """Clusters that the user may see: those in which, or in whose projects, they have a
         role."""

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import access
+from accounts import access, rules
 from accounts.models import User
 from audit import services as audit
 from clusters import health, refusals
@@ -181,9 +181,14 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
     """Delete a cluster with its nodes and node pools. ``InUse`` if it has projects."""
     access.require(by, "clusters.delete", *cluster.scope_keys)
+    key = access.scope_key("cluster", cluster.pk)
     with guard_deletion(cluster, lambda: obstacle_to_delete(cluster, by)):
         audit.record(by, "delete", cluster, before=_facts(cluster))
+        departments = list(cluster.departments.values_list("pk", flat=True))
         cluster.delete()
+        rules.remove_rules_of_scopes(
+            key, *(access.scope_key("department", pk) for pk in departments)
+        )
 
 
 def obstacle_to_delete(cluster: Cluster, by: User) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from accounts import access
+from accounts import access, rules
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
@@ -124,9 +124,11 @@ def update_department(
 def delete_department(department: Department, *, by: User) -> None:
     """Delete a department with its assets. Raises ``InUse`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
+    key = access.scope_key("department", department.pk)
     with guard_deletion(department, lambda: obstacle_to_delete(department, by)):
         audit.record(by, "delete", department, before=_audit_facts(department))
         department.delete()
+        rules.remove_rules_of_scopes(key)
 
 
 def obstacle_to_delete(department: Department, by: User) -> str:

@@ -1,25 +1,44 @@
 """The forms of projects, departments and members. The services validate the values."""
 
 from collections.abc import Collection
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
+from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from pydantic import BaseModel, ConfigDict, ValidationError
+from django.utils import timezone
+from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Limits
+from pydantic import ValidationError as PydanticError
 
-from accounts.forms import SIGN_IN_FIELDS, USER_FIELDS, text_values
-from accounts.models import User
+from accounts import rules
+from accounts.forms import (
+    KEY_LIFETIMES,
+    NEVER,
+    ROLE_FIELD,
+    SIGN_IN_FIELDS,
+    USER_FIELDS,
+    text_values,
+)
+from accounts.models import AccessRole, User, UserGroup
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from engines.local_queues import LocalQueue
+from projects.members import researchers_of
 from projects.models import Department, Project
 from projects.ranks import RANKS
 from projects.rules import RULE_COLUMNS
+from projects.scopes import OwningScope
 from spec.part import Flag, Number, Whole
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import problems_in
 
+USER = "user"
+GROUP = "group"
+SERVICE_ACCOUNT = "service-account"
+SUBJECT_KINDS = ((USER, "User"), (GROUP, "Group"), (SERVICE_ACCOUNT, "Service account"))
+RULE_LIFETIMES = ((NEVER, "Never"), ("1", "1 day"), *KEY_LIFETIMES[:-1])
 BYTES_PER_GB = 1_000_000_000
 MAX_QUOTA = 1e9  # in GB; more bytes would not fit into a column
 QuotaAmount = Annotated[Number, Limits(le=MAX_QUOTA)]
@@ -148,7 +167,7 @@ class DepartmentForm(Form):
     def _parse_values(self) -> None:
         try:
             self.parsed_values = self.VALUES.model_validate(self.document(without=("cluster",)))
-        except ValidationError as error:
+        except PydanticError as error:
             self.add_problems((problem.path, problem.message) for problem in problems_in(error))
 
     def service_values(self) -> dict[str, Any]:
@@ -220,7 +239,7 @@ class ProjectForm(DepartmentForm):
     def __init__(
         self, posted: QueryDict | None, *, initial: Values, fixed: Collection[str] = ()
     ) -> None:
-        people = User.objects.filter(is_active=True).order_by("username")
+        people = User.objects.people().filter(is_active=True).order_by("username")
         self.people = {str(user.pk): user for user in people}
         self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
         self.initial_name = str(initial.get("name", ""))
@@ -271,7 +290,7 @@ def initial_project_values(project: Project) -> Values:
         "rank": project.rank,
         "default_node_pools": project.default_node_pools,
         "default_queue": project.default_queue,
-        "members": [str(pk) for pk in project.members.values_list("pk", flat=True)],
+        "members": [str(user.pk) for user in researchers_of(project)],
     }
 
 
@@ -310,11 +329,14 @@ class MemberForm(Form):
     def __init__(self, posted: QueryDict | None, *, initial: Values, new: bool = False) -> None:
         self.projects = {str(it.pk): it for it in Project.objects.order_by("name")}
         self.user_fields = (*SIGN_IN_FIELDS, *USER_FIELDS) if new else USER_FIELDS
-        projects = [(pk, project.name) for pk, project in self.projects.items()]
-        member = Field("projects", "Projects", Input.BOXES, choices="projects")
-        super().__init__(
-            (*self.user_fields, member), initial, posted, offered={"projects": projects}
-        )
+        self.roles = {str(role.pk): role for role in AccessRole.objects.all()} if new else {}
+        offered = {
+            "projects": [(pk, project.name) for pk, project in self.projects.items()],
+            "roles": [("", "None"), *((pk, role.name) for pk, role in self.roles.items())],
+        }
+        member = Field("projects", "Member of projects", Input.BOXES, choices="projects")
+        role = (ROLE_FIELD,) if new else ()
+        super().__init__((*self.user_fields, *role, member), initial, posted, offered=offered)
         if new:
             self["username"].attributes = {"autocomplete": "off"}
 
@@ -322,5 +344,52 @@ class MemberForm(Form):
         """Return the values as keyword arguments of the services for users."""
         return text_values(self, *self.user_fields)
 
+    @property
+    def selected_role(self) -> AccessRole | None:
+        return self.roles.get(str(self.values.get("role", "")))
+
     def selected_projects(self) -> list[Project]:
         return [self.projects[pk] for pk in self.values.get("projects", ())]
+
+
+class AccessRuleForm(Form):
+    """The form of a new access rule in ``scope``. It offers the roles that ``by`` may give
+    there."""
+
+    def __init__(self, posted: QueryDict | None, *, by: User, scope: OwningScope) -> None:
+        keys = scope.scope_keys
+        every = AccessRole.objects.order_by("-predefined", "pk")
+        self.roles = {str(it.pk): it for it in every if rules.may_give(by, it, *keys)}
+        offered = {"roles": [(pk, role.name) for pk, role in self.roles.items()]}
+        fields = (
+            Field("kind", "Subject", Input.SELECT, options=SUBJECT_KINDS),
+            Field("name", "Name", hint="As it is spelled in Trainyard.", required=True),
+            Field("role", "Role", Input.SELECT, choices="roles", required=True),
+            Field("lasts", "Ends after", Input.SELECT, options=RULE_LIFETIMES),
+        )
+        super().__init__(fields, {"kind": USER, "lasts": NEVER}, posted, offered=offered)
+        self["name"].attributes = {"autocomplete": "off"}
+
+    @property
+    def selected_role(self) -> AccessRole:
+        return self.roles[str(self.values["role"])]
+
+    @property
+    def until(self) -> datetime | None:
+        days = str(self.values.get("lasts", NEVER))
+        return None if days == NEVER else timezone.now() + timedelta(days=int(days))
+
+    def find_subject(self) -> User | UserGroup:
+        """Return the subject that is named. ``ValidationError`` if there is none."""
+        kind = str(self.values.get("kind", USER))
+        name = str(self.values.get("name", "")).strip()
+        subject: User | UserGroup | None
+        if kind == GROUP:
+            subject = UserGroup.objects.filter(name=name).first()
+        else:
+            users = User.objects.filter(is_service_account=kind == SERVICE_ACCOUNT)
+            subject = users.filter(username=name).first()
+        if subject is None:
+            noun = dict(SUBJECT_KINDS)[kind].lower()
+            raise ValidationError({"name": f"There is no {noun} {name}. Check the spelling."})
+        return subject

@@ -8,7 +8,7 @@ from django.db import models
 from django.urls import reverse
 
 from accounts import access
-from accounts.models import User
+from accounts.models import AccessRule, User
 from clusters.models import DEFAULT_POOL, Cluster
 from core.words import name_first_three
 from projects.ranks import ranks
@@ -26,6 +26,16 @@ name_validator = RegexValidator(
 queue_validator = RegexValidator(
     QUEUE_NAME, "Use lower-case letters, digits, and hyphens or dots between them."
 )
+
+
+class DepartmentQuerySet(models.QuerySet["Department"]):
+    def open_to(self, user: User, action: str) -> Self:
+        """Departments in the whole of which ``user`` may perform ``action``."""
+        columns = {"department": "pk", "cluster": "cluster"}
+        return self.filter(access.permitted_rows(user, action, **columns))
+
+    def visible_to(self, user: User) -> Self:
+        return self.open_to(user, "departments.read")
 
 
 class Department(SchedulingRules):
@@ -49,6 +59,8 @@ class Department(SchedulingRules):
     over_quota = models.BooleanField("Over-quota", default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = DepartmentQuerySet.as_manager()
 
     if TYPE_CHECKING:
         projects: RelatedManager["Project"]
@@ -136,7 +148,6 @@ class Project(SchedulingRules):
     default_queue = models.CharField(
         "Default queue", max_length=63, blank=True, validators=[queue_validator]
     )
-    members = models.ManyToManyField(User, related_name="projects", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -184,6 +195,12 @@ class Project(SchedulingRules):
         if not self.default_queue or self.cluster.capabilities.kueue:
             return ""
         return f"{self.cluster} has no Kueue, whose queues start workloads. Leave it empty."
+
+    @property
+    def members(self) -> models.QuerySet[User]:
+        """The people who have a role in this project itself, sorted by name."""
+        rules = AccessRule.objects.in_force().filter(scope=access.scope_key("project", self.pk))
+        return access.people_of(rules).order_by("username")
 
     @property
     def scope_keys(self) -> tuple[str, ...]:

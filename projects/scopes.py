@@ -3,8 +3,9 @@
 Here are the columns of a scope, the queries that respect it, and the options of its form field.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -15,6 +16,7 @@ from accounts.models import User
 from clusters.models import Cluster
 from core.database.choices import Choices
 from core.forms.field import Option
+from core.web.query import parse_number, parse_uuids
 from projects.models import Department, Project
 
 
@@ -94,14 +96,35 @@ class OwningScope:
 
 def scopes_open_to(user: User, action: str) -> dict[str, OwningScope]:
     """Return the scopes where the user may perform ``action``, by the value of the scope field."""
-    projects = Project.objects.open_to(user, action).for_list()
-    may_everywhere = access.may(user, action)
-    holders: list[Holder | None] = []
-    if may_everywhere:
-        holders += Cluster.objects.all()
-        holders += Department.objects.select_related("cluster")
-    holders += [*projects, *([None] if may_everywhere else [])]
+    holders: list[Holder | None] = [
+        *Cluster.objects.open_to(user, action),
+        *Department.objects.open_to(user, action).select_related("cluster"),
+        *Project.objects.open_to(user, action).for_list(),
+        *([None] if access.may(user, action) else []),
+    ]
     return {scope.key: scope for scope in map(OwningScope, holders)}
+
+
+def find_scope(key: str) -> OwningScope | None:
+    """Return the scope with this key, such as ``account`` or ``project:3``; ``None`` if there is
+    none."""
+    return find_scopes([key]).get(key)
+
+
+def find_scopes(keys: Collection[str]) -> dict[str, OwningScope]:
+    """Return the scopes with these keys, as far as they exist, by key."""
+    scopes = {access.ACCOUNT: OwningScope()} if access.ACCOUNT in keys else {}
+    rows: dict[Scope, models.QuerySet[Any]] = {
+        Scope.CLUSTER: Cluster.objects.all(),
+        Scope.DEPARTMENT: Department.objects.select_related("cluster"),
+        Scope.PROJECT: Project.objects.for_list(),
+    }
+    for kind, among in rows.items():
+        ids = [key.partition(":")[2] for key in keys if key.startswith(f"{kind}:")]
+        valid = parse_uuids(ids) if kind == Scope.CLUSTER else filter(None, map(parse_number, ids))
+        found = among.filter(pk__in=list(valid)) if ids else ()
+        scopes |= {access.scope_key(kind, row.pk): OwningScope(row) for row in found}
+    return scopes
 
 
 def scope_options(scopes: dict[str, OwningScope], cluster: str) -> list[tuple[str, list[Option]]]:
@@ -123,11 +146,19 @@ def visible_scopes(user: User) -> Q:
     """Return the filter of :meth:`ScopedQuerySet.visible_to`."""
     if access.may(user, "assets.read"):
         return Q()
+    clusters = Cluster.objects.open_to(user, "assets.read")
+    departments = Department.objects.open_to(user, "assets.read")
     projects = Project.objects.open_to(user, "assets.read")
+    in_department = Q(department__in=departments) | Q(department__in=projects.values("department"))
+    in_cluster = (
+        Q(cluster__in=clusters)
+        | Q(cluster__in=departments.values("cluster"))
+        | Q(cluster__in=projects.values("cluster"))
+    )
     return (
         Q(scope=Scope.PROJECT, project__in=projects)
-        | Q(scope=Scope.DEPARTMENT, department__in=projects.values("department"))
-        | Q(scope=Scope.CLUSTER, cluster__in=projects.values("cluster"))
+        | Q(in_department, scope=Scope.DEPARTMENT)
+        | Q(in_cluster, scope=Scope.CLUSTER)
         | (Q(scope=Scope.ACCOUNT) if access.may_anywhere(user, "assets.read") else Q(pk__in=[]))
     )
 
@@ -136,7 +167,11 @@ def editable_scopes(user: User, action: str) -> Q:
     """Return the filter of :meth:`ScopedQuerySet.editable_by`."""
     if access.may(user, action):
         return Q()
-    return Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
+    return (
+        Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
+        | Q(scope=Scope.DEPARTMENT, department__in=Department.objects.open_to(user, action))
+        | Q(scope=Scope.CLUSTER, cluster__in=Cluster.objects.open_to(user, action))
+    )
 
 
 def scopes_including(project: int, department: int, cluster: UUID) -> Q:
@@ -153,7 +188,7 @@ class ScopedQuerySet(models.QuerySet[M]):
     """The queries that all kinds of assets share."""
 
     def visible_to(self, user: User) -> Self:
-        """Assets whose scope includes a project in which the user may see assets."""
+        """Assets whose scope is, contains, or is in one in which the user may see assets."""
         return self.filter(visible_scopes(user))
 
     def usable_in(self, project: Project) -> Self:

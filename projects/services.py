@@ -6,12 +6,13 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from accounts import access
+from accounts import access, rules
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
 from core.deletion import Dependents, guard_deletion
 from core.rest.validation import refuse_taken_name, run_rules
+from projects import members as project_members
 from projects import queues
 from projects.models import Department, Project
 from projects.rules import NODE_TYPE_COLUMNS, set_rules
@@ -107,42 +108,12 @@ def delete_project(project: Project, *, by: User) -> None:
     """Delete a project with its assets and its deleted workloads. Raises ``InUse`` if it has other
     workloads."""
     access.require(by, "projects.delete", *project.scope_keys)
+    key = access.scope_key("project", project.pk)
     with guard_deletion(project, lambda: obstacle_to_delete(project, by)):
         audit.record(by, "delete", project, before=_audit_facts(project))
         project.delete()
+        rules.remove_rules_of_scopes(key)
         queues.request_update(project.cluster)
-
-
-def set_projects(user: User, projects: Collection[Project], *, by: User) -> None:
-    """Make a user a member of exactly these projects."""
-    with transaction.atomic():
-        current_projects = set(Project.objects.filter(members=user))
-        member = {"member": user.username}
-        for project in current_projects ^ set(projects):
-            access.require(by, "projects.update", *project.scope_keys)
-            audit.record(
-                by, "remove" if project in current_projects else "add", project, after=member
-            )
-        user.projects.set(projects)
-
-
-def add_member(project: Project, user: User, *, by: User) -> bool:
-    """Add a member. Returns ``False`` if the user is a member already."""
-    access.require(by, "projects.update", *project.scope_keys)
-    with transaction.atomic():
-        memberships = Project.members.through.objects
-        _, is_new = memberships.get_or_create(project_id=project.pk, user_id=user.pk)
-        if is_new:
-            audit.record(by, "add", project, after={"member": user.username})
-    return is_new
-
-
-def remove_member(project: Project, user: User, *, by: User) -> None:
-    """Remove a member. Their workloads in the project continue."""
-    access.require(by, "projects.update", *project.scope_keys)
-    with transaction.atomic():
-        if project.members.through.objects.filter(project=project, user=user).delete()[0]:
-            audit.record(by, "remove", project, before={"member": user.username})
 
 
 def obstacle_to_delete(project: Project, by: User) -> str:
@@ -178,25 +149,25 @@ def _dependent_workloads(project: Project, by: User) -> Dependents:
 def _save(
     project: Project,
     department: str,
-    members: Collection[User],
+    people: Collection[User],
     by: User,
-    *rules: Callable[[], None],
+    *checks: Callable[[], None],
 ) -> None:
     run_rules(
-        *rules,
+        *checks,
         lambda: _set_department(project, department.strip(), by),
         lambda: project.full_clean(exclude=["department"]),
     )
     with refuse_taken_name(project):
         project.save()
-    project.members.set(members)
+    project_members.set_members(project, people, by=by)
     queues.request_update(project.cluster)
 
 
 def _audit_facts(project: Project) -> dict[str, Any]:
-    members = sorted(project.members.values_list("username", flat=True))
+    names = [user.username for user in project_members.researchers_of(project)]
     facts = audit.facts(project, "default_node_pools", *NODE_TYPE_COLUMNS)
-    return facts | {"members": members}
+    return facts | {"members": names}
 
 
 def _set_department(project: Project, name: str, by: User) -> None:

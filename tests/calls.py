@@ -38,6 +38,7 @@ def address(path: str) -> str:
         "user_id",
         "pod_id",
         "role_id",
+        "account_id",
         "type_id",
         "category_id",
         "rule_id",

@@ -9,8 +9,9 @@ from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFacto
 from factory.django import DjangoModelFactory, Password
 from factory.helpers import post_generation
 
-from accounts.access import ADMINISTRATOR
-from accounts.models import User
+from accounts.access import ACCOUNT, forget_rules, scope_key
+from accounts.models import AccessRole, AccessRule, User, UserGroup
+from accounts.permissions import ADMINISTRATOR, RESEARCHER
 from assets.models import ComputeResource, Credential, DataSource, Environment, Template
 from clusters.models import Cluster, Node, State
 from clusters.nodes import store
@@ -35,11 +36,37 @@ class UserFactory(DjangoModelFactory[User]):
         model = User
         skip_postgeneration_save = True
 
-    class Params:
-        administrator = Trait(role=ADMINISTRATOR.name)
-
     username = Sequence("user-{}".format)
     password = Password(PASSWORD)
+
+    @post_generation
+    def administrator(self: User, create: bool, extracted: bool, **kwargs: Any) -> None:
+        if extracted:
+            give(self, ADMINISTRATOR.name, ACCOUNT)
+
+
+def give(subject: User | UserGroup, role: str, scope: str, **values: Any) -> AccessRule:
+    """Give a role by its name in the scope with this key."""
+    column = "user" if isinstance(subject, User) else "group"
+    row = AccessRole.objects.get(name=role)
+    rule, _ = AccessRule.objects.get_or_create(
+        **{column: subject}, role=row, scope=scope, defaults=values
+    )
+    if isinstance(subject, User):
+        forget_rules(subject)
+    return rule
+
+
+def add_members(project: Project, *users: User) -> None:
+    for user in users:
+        give(user, RESEARCHER.name, scope_key("project", project.pk))
+
+
+def remove_members(project: Project, *users: User) -> None:
+    """Take all roles in a project itself from these users, or from everyone."""
+    rules = AccessRule.objects.filter(scope=scope_key("project", project.pk))
+    (rules.filter(user__in=users) if users else rules).delete()
+    forget_rules(*users)
 
 
 def all_frameworks() -> dict[str, Any]:
@@ -103,7 +130,7 @@ class ProjectFactory(DjangoModelFactory[Project]):
 
     @post_generation
     def members(self: Project, create: bool, extracted: list[User] | None, **kwargs: Any) -> None:
-        self.members.set(extracted or [])
+        add_members(self, *(extracted or []))
 
 
 SHARE = {"server": "nfs.example.com", "path": "/export", "mountPath": "/data"}
@@ -230,7 +257,7 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
     @post_generation
     def author(self: Workload, create: bool, extracted: None, **kwargs: Any) -> None:
         if self.created_by:
-            self.project.members.add(self.created_by)
+            add_members(self.project, self.created_by)
 
     @post_generation
     def ranks(self: Workload, create: bool, extracted: RankPhase | None, **kwargs: Any) -> None:

@@ -117,7 +117,7 @@ def test_no_model_of_a_higher_package_is_taken_by_its_name(package: str) -> None
 def test_writes_and_looks_into_a_higher_package_would_be_noticed() -> None:
     traces = "project.workloads.filter(deleted_at__isnull=False).delete()"
     assert writes(traces, reverse_names("projects")) == [traces.removesuffix("()")]
-    assert writes("user.projects.set(projects)", reverse_names("accounts"))
+    assert writes("user.workloads.set(workloads)", reverse_names("accounts"))
     assert not writes("cluster.workloads.holding()", reverse_names("clusters"))
     columns = json_columns(["workloads"])
     assert looks("workloads.filter(spec_json__nodePools__isnull=False)", columns, set())

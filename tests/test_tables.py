@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from accounts.access import RESEARCHER
 from tests.texts import read
 from trainer import errors as of_trainings
 from trainyard_cli.errors import ExitCode
@@ -30,13 +29,6 @@ def test_the_page_on_operations_has_the_defaults_of_the_settings() -> None:
     }
     assert len(numbers) > 6
     assert numbers == {name: [defaults[name]] for name in numbers}
-
-
-def test_the_page_on_signing_in_has_the_permissions_of_a_researcher() -> None:
-    cells = [permission for permission, _ in rows("docs/sign-in.md", "permission")]
-    assert {
-        name for cell in cells for name in re.findall(r"`(.+?)`", cell)
-    } == RESEARCHER.permissions
 
 
 def test_the_page_on_the_trainer_has_its_exit_codes() -> None:

@@ -107,7 +107,7 @@ def _raise_all_problems(planned: Plan, error: Exception, by: User) -> None:
     """Raise ``SpecError`` with every problem. After a lost race, such as for the name, more may
     have changed, so the draft is planned again."""
     if isinstance(error, IntegrityError):
-        access.forget_memberships(by)
+        access.forget_rules(by)
         planned = plan(planned.draft, by=by)
     add_contested_problems(planned)
     planned.require_ready()

@@ -162,7 +162,7 @@ def submit_all(
     except (IntegrityError, BatchError) as error:
         # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
         if isinstance(error, IntegrityError):
-            access.forget_memberships(by)
+            access.forget_rules(by)
             plans = _plan_all(drafts, by)
         for planned in plans:
             add_contested_problems(planned)

@@ -35,7 +35,7 @@ class SettingOut(Wire):
         default="Workloads", description="The section of the page that it is in"
     )
     source: Literal["Tenant"] = Field(
-        default="Tenant", description="Always Tenant: it is the same for everyone"
+        default="Tenant", description="Always Tenant: it is the same foreveryone"
     )
     stage: Literal["GA"] = Field(default="GA", description="Always GA: generally available")
     active: bool = Field(default=True, description="Always true: it is in use")
@@ -52,7 +52,7 @@ class SettingChanged(Wire):
 
 @router.get("/settings", response=list[SettingOut], by_alias=True, url_name="general-settings")
 def list_settings(request: ApiRequest, listing: Query[WholeListing]) -> list[SettingOut]:
-    """The settings that administrators make for everyone, such as what the wizard asks for."""
+    """The settings that administrators make foreveryone, such as what the wizard asks for."""
     access.require(request.user, "settings.read")
     return listing.select(_settings(), FIELDS, "key", "label", "description")
 

@@ -6,15 +6,14 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from ninja import Field, Query, Router
+from ninja import Field, Query, Router, Status
 
-from accounts import access
-from accounts.access import AccessRole
+from accounts import access, permissions, roles
 from accounts.api.tokens import ApiRequest
-from accounts.models import User
-from core.rest.api import TENANT, Count, Pages, StrictBody, Wire, not_found
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, word_choices
-from core.rest.rows import OptionalSort, WholeListing, filter_objects, sort_objects
+from accounts.models import AccessRole
+from core.rest.api import TENANT, StrictBody, Wire, not_found, translate_errors
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, word_choices
+from core.rest.rows import WholeListing
 
 router = Router(tags=["Access"], by_alias=True)
 
@@ -27,6 +26,9 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "clusters": ("physical-resource", ("cluster",)),
     "nodepools": ("physical-resource", ("nodepools",)),
     "users": ("iam", ("users",)),
+    "roles": ("iam", ("roles",)),
+    "access-rules": ("iam", ("access_rules",)),
+    "service-accounts": ("iam", ("service-account",)),
     "audit": ("iam", ("events-history",)),
     "workloads": ("workload", ("workloads", "trainings", "workspaces")),
     "assets": (
@@ -38,8 +40,9 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
+REFUSED = "The role cannot be saved."
 SCOPE_LISTS = {"cluster": "clusters", "department": "departments", "project": "projects"}
-#: Run:ai's types of scope. In Trainyard users have roles in the tenant and in projects.
+#: Run:ai's types of scope. Trainyard has no system scope.
 ScopeType = Literal["system", "tenant", "cluster", "department", "project"]
 SCOPE_TYPES: tuple[str, ...] = get_args(ScopeType)
 ROLE_FIELDS: Fields = {
@@ -47,6 +50,7 @@ ROLE_FIELDS: Fields = {
     "name": ("name", TEXT),
     "createdAt": ("created_at", DATE),
 }
+SET_FIELDS: Fields = {"id": ("id", TEXT), "name": ("name", TEXT)}
 PERMISSION_FIELDS: Fields = {
     "resourceType": (
         "resource_type",
@@ -56,7 +60,7 @@ PERMISSION_FIELDS: Fields = {
 }
 RULE_FIELDS: Fields = {
     "roleId": ("role_id", NUMBER),
-    "roleName": ("role_name", word_choices(role.label for role in access.ROLES)),
+    "roleName": ("role_name", TEXT),
     "scopeType": ("scope_type", word_choices(SCOPE_TYPES)),
     "scopeId": ("scope_id", TEXT),
     "scopeName": ("scope_name", TEXT),
@@ -71,9 +75,24 @@ class PermissionOut(Wire):
     actions: list[str] = Field(description="What may be done with it, such as create")
 
 
-class RoleOut(Wire):
-    """Roles are part of Trainyard: ``createdAt`` is when its first user was created."""
+class PermissionSetRef(Wire):
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
 
+
+class PermissionSetOut(PermissionSetRef):
+    description: str = Field(description="What it permits, in words")
+    permissions: list[PermissionOut] = Field(description="What it permits")
+
+
+class PermissionSetIn(StrictBody):
+    """``name`` is ignored: Run:ai sends it with the ``id``."""
+
+    id: str = Field(description="The ID of the permission set, such as manage-workloads")
+    name: str | None = Field(default=None, description="Ignored")
+
+
+class RoleOut(Wire):
     id: int = Field(description="Its ID")
     name: str = Field(description="The name")
     description: str = Field(description="What the role is for")
@@ -81,11 +100,32 @@ class RoleOut(Wire):
     effective_enabled: bool = Field(
         default=True, description="Always true: roles cannot be switched off"
     )
-    custom: bool = Field(default=False, description="Always false: roles come with Trainyard")
+    custom: bool = Field(
+        default=False, description="Whether it was created here; the others come with Trainyard"
+    )
     created_by: str = Field(default="", description="The username of the person who created it")
     created_at: datetime = Field(description="When it was created")
     updated_at: datetime = Field(description="When it last changed")
     permissions: list[PermissionOut] = Field(description="What the role permits")
+    permission_sets: list[PermissionSetRef] = Field(
+        description="The permission sets of which the role is the union"
+    )
+
+
+class RoleIn(StrictBody):
+    """A custom role: the union of permission sets. ``enabled`` can only be true."""
+
+    name: str = Field(min_length=1, max_length=100, description="The name")
+    description: str = Field(default="", max_length=250, description="What the role is for")
+    enabled: Literal[True] = Field(default=True, description="Can only be true")
+    permission_sets: list[PermissionSetIn] = Field(
+        min_length=1, description="What the role permits"
+    )
+
+    def values(self) -> dict[str, Any]:
+        """Return the keyword arguments of the services for roles."""
+        ids = [it.id for it in self.permission_sets]
+        return {"name": self.name, "description": self.description, "permission_sets": ids}
 
 
 class ScopesIn(StrictBody):
@@ -115,57 +155,71 @@ class PermittedScopesByAction(Wire):
     delete: PermittedScopesOut | None = Field(default=None, description="Where you may delete")
 
 
-class OwnRule(Wire):
-    subject_id: str = Field(description="The username")
-    subject_type: str = Field(default="user", description="Always user")
-    role_id: int = Field(description="The ID of the role")
-    role_name: str = Field(description="The name of the role")
-    scope_type: str = Field(description="Where it belongs; tenant is the account with all clusters")
-    scope_id: str = Field(
-        description="The ID of the cluster, department or project; 1 for the scope tenant"
-    )
-    scope_name: str = Field(description="The name of the project, or Account")
-    cluster_id: str | None = Field(description="The ID of the cluster")
-    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
-
-
-class OwnRules(Wire):
-    total_records: int = Field(description="How many there are on all pages")
-    display_records: int = Field(description="How many are on this page")
-    access_rules: list[OwnRule] = Field(description="The roles and where they apply")
-
-
-class OwnRulesAnswer(Wire):
-    access_rules: OwnRules = Field(description="The roles and where they apply")
-
-
-class OwnRulesNarrowing(Filtered):
-    def rules(self, user: User) -> list[OwnRule]:
-        return filter_objects(_rules(user), self, RULE_FIELDS, "role_name", "scope_name")
-
-
-class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
-    pass
-
-
-@router.get("/authorization/roles", response=list[RoleOut])
+@router.get("/authorization/roles", response=list[RoleOut], url_name="access-roles")
 def list_roles(request: ApiRequest, listing: Query[WholeListing]) -> list[RoleOut]:
     """All roles, with what each permits."""
-    return listing.select(map(_describe_role, range(1, len(access.ROLES) + 1)), ROLE_FIELDS, "name")
+    rows = AccessRole.objects.select_related("created_by").order_by("pk")
+    return listing.select(map(_describe_role, rows), ROLE_FIELDS, "name")
 
 
-@router.get("/authorization/roles/{int:role_id}", response=RoleOut)
+@router.get("/authorization/roles/{int:role_id}", response=RoleOut, url_name="access-role")
 def get_role(request: ApiRequest, role_id: int) -> RoleOut:
     """One role, by its id."""
-    if not 1 <= role_id <= len(access.ROLES):
-        raise not_found("The role")
-    return _describe_role(role_id)
+    return _describe_role(_find_role(role_id))
+
+
+@router.post("/authorization/roles", response={201: RoleOut})
+def create_role(request: ApiRequest, body: RoleIn) -> Status[RoleOut]:
+    """Create a role of permission sets. You can only give it what you may do yourself in the whole
+    account."""
+    with translate_errors(REFUSED):
+        role = roles.create_role(by=request.user, **body.values())
+    return Status(201, _describe_role(role))
+
+
+@router.put("/authorization/roles/{int:role_id}", response=RoleOut)
+def update_role(request: ApiRequest, role_id: int, body: RoleIn) -> RoleOut:
+    """Change a custom role, with immediate effect for all who have it."""
+    role = _find_role(role_id)
+    with translate_errors(REFUSED):
+        roles.update_role(role, by=request.user, **body.values())
+    return _describe_role(role)
+
+
+@router.delete("/authorization/roles/{int:role_id}", response={204: None})
+def delete_role(request: ApiRequest, role_id: int) -> Status[None]:
+    """Delete a custom role. 409 while access rules give it."""
+    role = _find_role(role_id)
+    with translate_errors(REFUSED):
+        roles.delete_role(role, by=request.user)
+    return Status(204, None)
+
+
+@router.get(
+    "/authorization/permission-sets",
+    response=list[PermissionSetOut],
+    url_name="permission-sets",
+)
+def list_permission_sets(
+    request: ApiRequest, listing: Query[WholeListing]
+) -> list[PermissionSetOut]:
+    """All permission sets, of which custom roles are unions."""
+    every = [
+        PermissionSetOut(
+            id=it.id,
+            name=it.name,
+            description=", ".join(sorted(it.permissions)),
+            permissions=list(_permissions(it.permissions)),
+        )
+        for it in permissions.PERMISSION_SETS.values()
+    ]
+    return listing.select(every, SET_FIELDS, "id", "name")
 
 
 @router.get("/authorization/permissions", response=list[PermissionOut])
 def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[PermissionOut]:
     """All permissions that a role can have."""
-    every = _permissions(access.PERMISSIONS)
+    every = _permissions(permissions.PERMISSIONS)
     return listing.select(every, PERMISSION_FIELDS, "resource_type", "display_name")
 
 
@@ -178,7 +232,7 @@ def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[
 def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAction:
     """The scopes in which you may do which actions with a type of resource. It changes nothing."""
     resource = _resource_of_type(body.resource_type)
-    actions = access.RESOURCES[resource] if resource else ()
+    actions = permissions.RESOURCES[resource] if resource else ()
     scopes = {
         action: _scopes(access.permitted_scopes(request.user, f"{resource}.{action}"))
         for action in actions
@@ -187,23 +241,11 @@ def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAc
     return PermittedScopesByAction(**scopes)
 
 
-@router.get(
-    "/authorization/me/access-rules", response=OwnRulesAnswer, operation_id="list_own_access_rules"
-)
-def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesAnswer:
-    """Your roles, and where you have each."""
-    rules = listing.rules(request.user)
-    page, _ = listing.cut(sort_objects(rules, listing, RULE_FIELDS))
-    answer = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
-    return OwnRulesAnswer(access_rules=answer)
-
-
-@router.get(
-    "/authorization/me/access-rules/count", response=Count, operation_id="count_own_access_rules"
-)
-def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) -> Count:
-    """The number of your roles."""
-    return Count(count=len(narrowing.rules(request.user)))
+def _find_role(role_id: int) -> AccessRole:
+    role = AccessRole.objects.select_related("created_by").filter(pk=role_id).first()
+    if role is None:
+        raise not_found("The role")
+    return role
 
 
 def _resource_of_type(resource_type: str) -> str | None:
@@ -214,21 +256,21 @@ def _resource_of_type(resource_type: str) -> str | None:
     return None
 
 
-def _describe_role(number: int) -> RoleOut:
-    role = access.ROLES[number - 1]
-    first_joined = User.objects.order_by("date_joined").values_list("date_joined", flat=True)[0]
+def _describe_role(role: AccessRole) -> RoleOut:
     return RoleOut(
-        id=number,
-        name=role.label,
-        description=f"People have it in {_scope_in_words(role)}.",
-        created_at=first_joined,
-        updated_at=first_joined,
+        id=role.pk,
+        name=role.name,
+        description=role.description,
+        custom=not role.predefined,
+        created_by=str(role.created_by or ""),
+        created_at=role.created_at,
+        updated_at=role.updated_at,
         permissions=list(_permissions(role.permissions)),
+        permission_sets=[
+            PermissionSetRef(id=it, name=permissions.PERMISSION_SETS[it].name)
+            for it in roles.sets_of(role)
+        ],
     )
-
-
-def _scope_in_words(role: AccessRole) -> str:
-    return "the whole account" if role.scope_kind == access.ACCOUNT else f"a {role.scope_kind}"
 
 
 def _permissions(permitted: Iterable[str]) -> Iterator[PermissionOut]:
@@ -236,7 +278,7 @@ def _permissions(permitted: Iterable[str]) -> Iterator[PermissionOut]:
     names = set(permitted)
     for resource, (group, types) in RESOURCES.items():
         actions = [
-            action for action in access.RESOURCES[resource] if f"{resource}.{action}" in names
+            action for action in permissions.RESOURCES[resource] if f"{resource}.{action}" in names
         ]
         if not actions:
             continue
@@ -257,23 +299,3 @@ def _scopes(keys: frozenset[str]) -> PermittedScopesOut:
         kind, _, pk = scope.partition(":")
         scopes.setdefault(SCOPE_LISTS[kind], []).append(pk)
     return PermittedScopesOut(**scopes)
-
-
-def _rules(user: User) -> Iterator[OwnRule]:
-    projects = {str(pk): (name, str(cluster)) for pk, name, cluster in _projects(user)}
-    for role, scope in access.roles_of(user):
-        kind, _, pk = scope.partition(":")
-        name, cluster = projects.get(pk, ("Account", None))
-        yield OwnRule(
-            subject_id=user.username,
-            role_id=access.ROLES.index(role) + 1,
-            role_name=role.label,
-            scope_type="tenant" if scope == access.ACCOUNT else kind,
-            scope_id=pk or str(TENANT),
-            scope_name=name,
-            cluster_id=cluster,
-        )
-
-
-def _projects(user: User) -> Iterable[tuple[int, str, object]]:
-    return user.projects.order_by("name").values_list("pk", "name", "cluster_id")

@@ -1,8 +1,6 @@
 """REST: get bearer tokens, and find the user to whom one belongs."""
 
-from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID
 
 from allauth.account.adapter import get_adapter
 from allauth.core.ratelimit import consume
@@ -13,7 +11,7 @@ from ninja import Field, Router
 from ninja.security import HttpBearer
 from pydantic import AliasChoices
 
-from accounts import access, tokens
+from accounts import tokens
 from accounts.models import AccessKey, User
 from accounts.tokens import TokenPair
 from audit import services as audit
@@ -151,65 +149,3 @@ def _try_refresh_token(request: HttpRequest, refresh: str) -> TokenPair | None:
 def _record_sign_in(user: User, key: AccessKey | None = None) -> TokenPair:
     audit.record(user, "sign in", key or user)
     return tokens.create_tokens(user, key=key)
-
-
-class ProjectRef(Wire):
-    id: str = Field(description="Its ID")
-    name: str = Field(description="The name")
-    cluster_id: UUID = Field(description="The ID of the cluster")
-
-
-class KeyRef(Wire):
-    """``scopes`` is empty for a key with all permissions of its owner."""
-
-    id: str = Field(description="Its ID")
-    name: str = Field(description="The name")
-    expires_at: datetime | None = Field(description="When it expires; null for never")
-    scopes: list[str] = Field(
-        description="The permissions of its owner that it has; empty for all of them"
-    )
-
-
-class MeOut(Wire):
-    """``permissions`` are those that you have in any scope. ``accessKey`` is the access key that
-    this request uses, or null."""
-
-    username: str = Field(description="The username")
-    name: str = Field(description="The name")
-    email: str = Field(description="The email address")
-    role: str = Field(description="Your role")
-    projects: list[ProjectRef] = Field(
-        description="The projects that you are a member of, or can see"
-    )
-    permissions: list[str] = Field(
-        description="The permissions that you have in any scope, such as workloads.create"
-    )
-    access_key: KeyRef | None = Field(
-        description="The access key that this call uses; null with a token by password"
-    )
-
-
-@router.get("/me", response=MeOut, by_alias=True)
-def get_me(request: ApiRequest) -> MeOut:
-    """Who you are, the projects that you are a member of, and what you may do."""
-    user = request.user
-    key = user.acting_key
-    projects = user.projects.order_by("name").values("pk", "name", "cluster_id")
-    return MeOut(
-        username=user.username,
-        name=user.get_full_name(),
-        email=user.email,
-        role=user.role,
-        projects=[
-            ProjectRef(id=str(row["pk"]), name=row["name"], cluster_id=row["cluster_id"])
-            for row in projects
-        ],
-        permissions=sorted(
-            action for action in access.PERMISSIONS if access.may_anywhere(user, action)
-        ),
-        access_key=_key_ref(key) if key else None,
-    )
-
-
-def _key_ref(key: AccessKey) -> KeyRef:
-    return KeyRef(id=str(key.pk), name=key.name, expires_at=key.expires_at, scopes=key.scopes)

@@ -14,7 +14,7 @@ from ninja import Field, Query, Router, Status
 
 from accounts import access, services
 from accounts.api.tokens import RETRY_SECONDS, ApiRequest
-from accounts.models import User
+from accounts.models import AccessRole, User
 from audit.models import AuditEntry
 from core.rest.api import (
     ApiError,
@@ -37,7 +37,6 @@ from core.rest.filters import (
     SortParameters,
     filter_queryset,
     sort_queryset,
-    word_choices,
 )
 
 router = Router(tags=["Access"])
@@ -47,7 +46,6 @@ NOT_CHANGED = "The password cannot be changed."
 FIELDS: Fields = {
     "username": ("username", TEXT),
     "email": ("email", TEXT),
-    "role": ("role", word_choices(role.name for role in access.ROLES)),
     "lastLogin": ("last_login", DATE),
     "createdAt": ("date_joined", DATE),
 }
@@ -62,7 +60,7 @@ class UserOut(Wire):
     username: str = Field(description="The username")
     email: str = Field(description="The email address")
     name: str = Field(description="The name")
-    role: str = Field(description="The role")
+    role: str = Field(description="The role in the whole account; empty if there is none")
     is_active: bool = Field(description="Whether the user may sign in")
     is_local: bool = Field(description="Whether the user has a password in Trainyard")
     groups: list[str] = Field(description="The groups, by name")
@@ -74,7 +72,7 @@ class UserOut(Wire):
 
 class UserNarrowing(Filtered):
     def rows(self) -> QuerySet[User]:
-        rows = filter_queryset(User.objects.all(), self.filter_by, FIELDS)
+        rows = filter_queryset(User.objects.people(), self.filter_by, FIELDS)
         text = self.search
         names = Q(first_name__icontains=text) | Q(last_name__icontains=text)
         matches = Q(username__icontains=text) | Q(email__icontains=text) | names
@@ -90,7 +88,9 @@ class UserIn(StrictBody):
     Trainyard sends no mail."""
 
     email: str = Field(min_length=1, max_length=150, description="The email address")
-    role: str | None = Field(default=None, description="The role")
+    role: str | None = Field(
+        default=None, description="The name of a role that the user gets in the whole account"
+    )
     reset_password: Literal[False] | None = Field(
         default=None, description="Can only be false: nobody is forced to change the password"
     )
@@ -139,10 +139,14 @@ def get_user(request: ApiRequest, user_id: int) -> UserOut:
 def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
     """Create a user with a password that only this answer contains."""
     password = secrets.token_urlsafe(16)
-    role = {} if body.role is None else {"role": body.role}
+    role = AccessRole.objects.filter(name=body.role).first() if body.role else None
+    if body.role and role is None:
+        names = ", ".join(AccessRole.objects.values_list("name", flat=True))
+        unknown = Issue(field="role", details=f"must be one of {names}", rule="options")
+        raise refusal_error(REFUSED, [unknown])
     with translate_errors(REFUSED):
         user = services.create_user(
-            by=request.user, username=body.email, email=body.email, password=password, **role
+            by=request.user, username=body.email, email=body.email, password=password, role=role
         )
     return Status(201, NewUser(id=str(user.pk), username=user.username, temp_password=password))
 
@@ -209,7 +213,7 @@ def _errors_of_field(field: str) -> Iterator[None]:
 
 def _find_user(request: ApiRequest, pk: int, action: str) -> User:
     access.require(request.user, action)
-    user = User.objects.filter(pk=pk).first()
+    user = User.objects.people().filter(pk=pk).first()
     if user is None:
         raise not_found("The user")
     return user
@@ -218,6 +222,7 @@ def _find_user(request: ApiRequest, pk: int, action: str) -> User:
 def _describe_users(users: list[User]) -> list[UserOut]:
     ids = [str(user.pk) for user in users]
     creations = AuditEntry.objects.filter(verb="create", target_kind="user", target_id__in=ids)
+    roles = access.account_roles_of(users)
     creators = dict(creations.order_by("at").values_list("target_id", "by_name"))
     return [
         UserOut(
@@ -225,7 +230,7 @@ def _describe_users(users: list[User]) -> list[UserOut]:
             username=user.username,
             email=user.email,
             name=user.get_full_name(),
-            role=user.role,
+            role=", ".join(roles[user.pk]),
             is_active=user.is_active,
             is_local=user.has_usable_password(),
             groups=sorted(group.name for group in user.user_groups.all()),

@@ -14,7 +14,7 @@ from accounts.http import Request, permission_required
 from accounts.models import UserGroup
 from core.forms.form import Form, collect_errors
 from core.web.http import render_partial
-from core.web.pages import deletion_page, form_page, respond_after_change
+from core.web.pages import form_page, respond_after_change
 from core.web.query import search_text
 
 GROUPS_A_PAGE = 50
@@ -56,21 +56,6 @@ def edit(request: Request, pk: int) -> HttpResponse:
             messages.success(request, f"{group} was saved.")
             return respond_after_change(request, reverse("group-list"))
     return _group_page(request, form, f"Edit {group}", "Save changes")
-
-
-@form_methods
-@permission_required("groups.delete")
-def delete(request: Request, pk: int) -> HttpResponse:
-    group = get_object_or_404(UserGroup, pk=pk)
-    return deletion_page(
-        request,
-        group,
-        "group",
-        lambda: groups.delete_group(group, by=request.user),
-        text="Members lose access to tools that are open to this group. A group from the "
-        "identity provider comes back when a member signs in.",
-        crumb=("Groups", reverse("group-list")),
-    )
 
 
 def _group_page(request: Request, form: Form, title: str, submit: str) -> HttpResponse:

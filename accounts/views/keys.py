@@ -15,7 +15,7 @@ from accounts.models import AccessKey
 from core.forms.form import collect_errors
 from core.rest import curl
 from core.web.http import render_partial
-from core.web.pages import deletion_page, form_page
+from core.web.pages import Crumb, deletion_page, form_page
 
 CRUMB = "Access keys"
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -41,9 +41,7 @@ def create(request: Request) -> HttpResponse:
                 expires_at=form.expires_at,
                 scopes=form.scopes,
             )
-            response = render(request, "accounts/key.html", _key_context(request, key, secret))
-            response["Cache-Control"] = "no-store"
-            return response
+            return key_page(request, key, secret, crumb=(CRUMB, reverse("access-key-list")))
     return form_page(
         request,
         form,
@@ -66,6 +64,14 @@ def delete(request: Request, pk: int) -> HttpResponse:
         text="Programs that use it lose access immediately.",
         crumb=(CRUMB, reverse("access-key-list")),
     )
+
+
+def key_page(request: Request, key: AccessKey, secret: str, *, crumb: Crumb) -> HttpResponse:
+    """Render a new key with its secret, which browsers must not store."""
+    context = {**_key_context(request, key, secret), "crumb": crumb}
+    response = render(request, "accounts/key.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def _key_context(request: Request, key: AccessKey, secret: str) -> dict[str, Any]:

@@ -4,13 +4,13 @@ and edits users together with their projects."""
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import services
+from accounts import access, services
 from accounts.forms import password_form
 from accounts.http import Request, permission_required
 from accounts.models import User
@@ -27,18 +27,21 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @permission_required("users.read")
 def listing(request: Request) -> HttpResponse:
     text = search_text(request.GET)
-    users = User.objects.annotate(project_count=Count("projects")).order_by("username")
+    users = User.objects.people().order_by("username")
     if text:
         names = Q(first_name__icontains=text) | Q(last_name__icontains=text)
         users = users.filter(Q(username__icontains=text) | Q(email__icontains=text) | names)
     page = Paginator(users, USERS_A_PAGE).get_page(request.GET.get("page"))
-    return render_partial(request, "accounts/users.html", "rows", {"page": page, "q": text})
+    roles = access.account_roles_of(page)
+    rows = [(user, ", ".join(roles[user.pk])) for user in page]
+    context = {"page": page, "rows": rows, "q": text}
+    return render_partial(request, "accounts/users.html", "rows", context)
 
 
 @form_methods
 @permission_required("users.update")
 def password(request: Request, pk: int) -> HttpResponse:
-    user = get_object_or_404(User, pk=pk)
+    user = get_object_or_404(User.objects.people(), pk=pk)
     form = password_form(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
@@ -59,7 +62,7 @@ def password(request: Request, pk: int) -> HttpResponse:
 @permission_required("users.update")
 def activity(request: Request, pk: int) -> HttpResponse:
     """Activate or deactivate a user: ``active`` is ``yes`` or ``no``."""
-    user = get_object_or_404(User, pk=pk)
+    user = get_object_or_404(User.objects.people(), pk=pk)
     is_active = request.POST.get("active") == "yes"
     try:
         services.set_active(user, is_active, by=request.user)

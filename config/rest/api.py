@@ -14,6 +14,7 @@ from accounts.api.general import router as general_settings
 from accounts.api.idempotency import run_once_per_key
 from accounts.api.keys import router as access_keys
 from accounts.api.roles import router as roles
+from accounts.api.service_accounts import router as service_accounts
 from accounts.api.tokens import Bearer
 from accounts.api.tokens import router as accounts
 from accounts.api.users import router as users
@@ -44,6 +45,7 @@ from notifications.webhooks.api import router as webhooks
 from policies.api.routes import router as policies
 from projects.api.access_rules import router as access_rules
 from projects.api.departments import router as departments
+from projects.api.me import router as me
 from projects.api.priorities import router as priorities
 from projects.api.projects import router as projects
 from projects.api.queues import router as project_queues
@@ -108,6 +110,7 @@ api.add_router("/workloads", watch)
 api.add_router("/workloads", measures)
 api.add_router("/workloads", pods)
 api.add_router("", accounts)
+api.add_router("", me)
 api.add_router("", clusters)
 api.add_router("", nodes)
 api.add_router("", node_pools)
@@ -123,6 +126,7 @@ api.add_router("", access_keys)
 api.add_router("", devices)
 api.add_router("", users)
 api.add_router("", roles)
+api.add_router("", service_accounts)
 api.add_router("", access_rules)
 api.add_router("", audit_log)
 api.add_router("", general_settings)

@@ -16,6 +16,7 @@ Schema = dict[str, Any]
 ERROR = "ErrorBody"
 METHODS = ("get", "post", "put", "patch", "delete")
 PATH_PARAMETERS = {
+    "account_id": "The ID of the service account",
     "asset_id": "The ID of the asset, as lists show it in meta.id",
     "category_id": "The ID of the category",
     "cluster_id": "The ID of the cluster",

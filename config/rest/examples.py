@@ -76,6 +76,11 @@ RULE = {
     "scopeId": "1",
     "scopeType": "tenant",
 }
+ROLE = {
+    "name": "Observer",
+    "description": "Sees workloads",
+    "permissionSets": [{"id": "view-projects"}, {"id": "view-workloads"}],
+}
 EXAMPLES: dict[str, Any] = {
     "create_token": {"grantType": "password", "username": "ada", "password": "analytical-engine"},
     "create_access_key": KEY | {"expiresAt": "2030-01-31T00:00:00Z"},
@@ -86,11 +91,15 @@ EXAMPLES: dict[str, Any] = {
     "create_access_rule": RULE,
     "create_many_access_rules": {
         "payload": {
-            "roleId": 2,
+            "roleId": 6,
             "subjects": [{"subjectId": "ada", "subjectType": "user"}],
             "scopes": [{"scopeId": "1", "scopeType": "project"}],
         }
     },
+    "create_role": ROLE,
+    "update_role": ROLE | {"name": "Operator", "permissionSets": [{"id": "manage-workloads"}]},
+    "create_service_account": {"name": "ci"},
+    "change_service_account": {"enabled": False},
     "change_many_access_rules": {"ids": ["12", "14"], "action": "validate_delete"},
     "read_permitted_scopes": {"resourceType": "project"},
     "update_setting": {"key": "tolerations", "value": True},

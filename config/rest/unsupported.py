@@ -19,10 +19,7 @@ UNSUPPORTED: dict[str, tuple[str, ...]] = {
         "v2/workloads/nim-services",
         "v2/policy/nim-services",
     ),
-    "Sign-in is set up by the environment, and programs have the access keys of users.": (
-        "v1/idps",
-        "v1/service-accounts",
-    ),
+    "Sign-in is set up by the environment.": ("v1/idps",),
     "Nothing is installed in a cluster, so there is nothing to download for it.": (
         "v1/clusters/*/cluster-install-info",
         "v1/k8s",

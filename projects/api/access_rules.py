@@ -1,40 +1,35 @@
-"""REST: which users have which roles in which scopes, for those who may manage users."""
+"""REST: which users, groups and service accounts have which roles in which scopes."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Literal, get_args
 from uuid import UUID
 
-from django.db.models import Q
 from ninja import Field, Query, Router, Status
 
 from accounts import access
 from accounts.api.roles import RULE_FIELDS, ScopeType
 from accounts.api.tokens import ApiRequest
-from accounts.models import User
-from audit.models import AuditEntry
+from accounts.models import AccessRule, User
 from core.rest import correlation
-from core.rest.api import TENANT, ApiError, Count, Pages, StrictBody, Wire
+from core.rest.api import ApiError, Count, Pages, StrictBody, Wire
 from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, word_choices
 from core.rest.rows import OptionalSort, filter_objects, sort_objects
 from core.web.query import parse_number
 from projects.api.grants import (
-    AccessRule,
     AccessRuleIn,
+    AccessRuleOut,
+    RuleFields,
     ScopeIn,
     SubjectIn,
-    access_rules,
-    cluster_of,
+    describe_rules,
     find_rule,
     grant_role,
     revoke_rule,
-    role_number,
-    scope_of,
+    visible_rules,
 )
 
 router = Router(tags=["Access"], by_alias=True)
 MOST_AT_ONCE = 100
-#: Run:ai's. Here only users have roles.
+#: Run:ai's. Trainyard has no apps.
 SubjectType = Literal["user", "app", "service-account", "group"]
 SUBJECT_TYPES: tuple[str, ...] = get_args(SubjectType)
 FIELDS: Fields = {
@@ -46,30 +41,6 @@ FIELDS: Fields = {
     "updatedAt": ("updated_at", DATE),
     "createdBy": ("created_by", TEXT),
 }
-
-
-class AccessRuleOut(Wire):
-    """``createdAt`` is taken from the audit log. If that has no entry, it is when the later of user
-    and project was created."""
-
-    id: int = Field(description="Its ID")
-    subject_id: str = Field(description="The username")
-    subject_type: str = Field(default="user", description="Always user")
-    role_id: int = Field(description="The ID of the role")
-    role_name: str = Field(description="The name of the role")
-    scope_type: str = Field(description="Where it belongs; tenant is the account with all clusters")
-    scope_id: str = Field(
-        description="The ID of the cluster, department or project; 1 for the scope tenant"
-    )
-    scope_name: str = Field(description="The name of the project, or Account")
-    cluster_id: str | None = Field(description="The ID of the cluster")
-    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
-    created_at: datetime = Field(description="When it was created")
-    updated_at: datetime = Field(description="When it last changed")
-    deleted_at: datetime | None = Field(
-        default=None, description="When it was deleted; null unless it was"
-    )
-    created_by: str = Field(description="The username of the person who created it")
 
 
 class AccessRuleList(Wire):
@@ -130,8 +101,10 @@ class AccessRulesDeleted(Wire):
 
 
 class RuleNarrowing(Filtered):
-    subject_type: SubjectType | Literal[""] = Field(default="", description="Always user")
-    subject_id_filter: str = Field(default="", description="A part of the user's name")
+    subject_type: SubjectType | Literal[""] = Field(
+        default="", description="One of user, group and service-account; all if it is empty"
+    )
+    subject_id_filter: str = Field(default="", description="A part of the subject's name")
     scope_type: ScopeType | Literal[""] = Field(
         default="", description="Where it belongs; tenant is the account with all clusters"
     )
@@ -143,19 +116,19 @@ class RuleNarrowing(Filtered):
     role_id: int | None = Field(default=None, description="The ID of the role")
 
     def rules(self, user: User) -> list[AccessRuleOut]:
-        access.require(user, "users.read")
-        rules_out = _rules_out(rule for rule in access_rules(Q(), Q()) if self._matches(rule))
-        return filter_objects(rules_out, self, FIELDS, "subject_id", "role_name", "scope_name")
+        _require_anywhere(user, "access-rules.read")
+        rows = describe_rules(visible_rules(user))
+        matching = (rule for rule in rows if self._matches(rule))
+        return filter_objects(matching, self, FIELDS, "subject_id", "role_name", "scope_name")
 
-    def _matches(self, rule: AccessRule) -> bool:
-        kind, scope = scope_of(rule)
+    def _matches(self, rule: AccessRuleOut) -> bool:
         return (
-            self.subject_type in {"", "user"}
-            and self.subject_id_filter.casefold() in rule.user.username.casefold()
-            and self.scope_type in {"", kind}
-            and self.scope_id in {"", scope}
-            and self.role_id in {None, role_number(rule.role)}
-            and (self.cluster_id is None or self.cluster_id == cluster_of(rule))
+            self.subject_type in {"", rule.subject_type}
+            and self.subject_id_filter.casefold() in rule.subject_id.casefold()
+            and self.scope_type in {"", rule.scope_type}
+            and self.scope_id in {"", rule.scope_id}
+            and self.role_id in {None, rule.role_id}
+            and (self.cluster_id is None or str(self.cluster_id) == rule.cluster_id)
         )
 
 
@@ -165,7 +138,8 @@ class RuleListing(Pages, OptionalSort, RuleNarrowing):
 
 @router.get("/authorization/access-rules", response=AccessRuleList)
 def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> AccessRuleList:
-    """Who has which role where, page by page, by user."""
+    """Who has which role where, page by page, by scope: the rules of scopes where you may see
+    them."""
     rules = listing.rules(request.user)
     page, _ = listing.cut(sort_objects(rules, listing, FIELDS))
     return AccessRuleList(total_records=len(rules), display_records=len(page), access_rules=page)
@@ -179,21 +153,21 @@ def count_access_rules(request: ApiRequest, narrowing: Query[RuleNarrowing]) -> 
 
 @router.get("/authorization/access-rules/{int:rule_id}", response=AccessRuleOut)
 def get_access_rule(request: ApiRequest, rule_id: int) -> AccessRuleOut:
-    """One role of a user, by its id."""
-    access.require(request.user, "users.read")
-    return next(_rules_out([find_rule(rule_id)]))
+    """One rule, by its id."""
+    _require_anywhere(request.user, "access-rules.read")
+    return _describe_rule(find_rule(rule_id, request.user))
 
 
 @router.post("/authorization/access-rules", response={201: AccessRuleOut})
 def create_access_rule(request: ApiRequest, body: AccessRuleIn) -> Status[AccessRuleOut]:
-    """Give someone a role in a scope."""
-    return Status(201, next(_rules_out([grant_role(body, request.user)])))
+    """Give a role in a scope. You can give a role if you may do there all that it permits."""
+    return Status(201, _describe_rule(grant_role(body, request.user)))
 
 
 @router.post("/authorization/access-rules/batch-create", response=AccessRulesCreated)
 def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessRulesCreated:
-    """A role for several users in several scopes; each succeeds or fails on its own."""
-    access.require(request.user, "users.update")
+    """A role for several subjects in several scopes; each succeeds or fails on its own."""
+    _require_anywhere(request.user, "access-rules.create")
     matrix = body.payload
     failed = list[RefusedRule]()
     created_rules = []
@@ -207,14 +181,14 @@ def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessR
             except ApiError as error:
                 text = error.details or error.message
                 failed.append(RefusedRule(payload=rule_in, code=error.code, message=text))
-    return AccessRulesCreated(succeeded=list(_rules_out(created_rules)), failed=failed)
+    return AccessRulesCreated(succeeded=list(describe_rules(created_rules)), failed=failed)
 
 
 @router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
 def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
     """Take a role away. The account always keeps an administrator: 409 for the last one."""
-    access.require(request.user, "users.update")
-    revoke_rule(find_rule(rule_id), request.user)
+    _require_anywhere(request.user, "access-rules.delete")
+    revoke_rule(find_rule(rule_id, request.user), request.user)
     return Status(204, None)
 
 
@@ -226,11 +200,11 @@ def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
 def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     """Take several roles away; each succeeds or fails on its own. ``validate_delete`` changes
     nothing and only says which exist."""
-    access.require(request.user, "users.update")
+    _require_anywhere(request.user, "access-rules.delete")
     result = AccessRulesDeleted(succeeded=[], failed=[])
     for number in body.ids:
         try:
-            rule = find_rule(parse_number(number) or 0)
+            rule = find_rule(parse_number(number) or 0, request.user)
             if body.action == "delete":
                 revoke_rule(rule, request.user)
             result.succeeded.append(number)
@@ -240,32 +214,55 @@ def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     return result
 
 
-def _rules_out(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
-    rules = list(page)
-    projects = {str(rule.project.pk) for rule in rules if rule.project}
-    entries = AuditEntry.objects.filter(verb="add", target_kind="project", target_id__in=projects)
-    entries_by_member = {
-        (it.target_id, it.after.get("member")): it for it in entries.order_by("at")
-    }
-    for rule in rules:
-        kind, scope = scope_of(rule)
-        entry = entries_by_member.get((scope, rule.user.username)) if rule.project else None
-        creation_times = [
-            rule.user.date_joined,
-            *([rule.project.created_at] if rule.project else []),
-        ]
-        created_at = entry.at if entry else max(creation_times)
-        cluster = cluster_of(rule)
-        yield AccessRuleOut(
-            id=rule.id,
-            subject_id=rule.user.username,
-            role_id=role_number(rule.role),
-            role_name=rule.role.label,
-            scope_type=kind,
-            scope_id=scope,
-            scope_name=rule.project.name if rule.project else "Account",
-            cluster_id=str(cluster) if cluster else None,
-            created_at=created_at,
-            updated_at=created_at,
-            created_by=entry.by_name if entry else "",
-        )
+class OwnRule(RuleFields):
+    """One of your roles, or of those of your groups."""
+
+
+class OwnRules(Wire):
+    total_records: int = Field(description="How many there are on all pages")
+    display_records: int = Field(description="How many are on this page")
+    access_rules: list[OwnRule] = Field(description="The roles and where they apply")
+
+
+class OwnRulesAnswer(Wire):
+    access_rules: OwnRules = Field(description="The roles and where they apply")
+
+
+class OwnRulesNarrowing(Filtered):
+    def rules(self, user: User) -> list[OwnRule]:
+        rows = describe_rules(AccessRule.objects.in_force().about(user).for_list())
+        mine = [OwnRule(**row.model_dump(include=set(RuleFields.model_fields))) for row in rows]
+        return filter_objects(mine, self, RULE_FIELDS, "role_name", "scope_name")
+
+
+class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
+    pass
+
+
+@router.get(
+    "/authorization/me/access-rules", response=OwnRulesAnswer, operation_id="list_own_access_rules"
+)
+def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesAnswer:
+    """Your roles and those of your groups, and where you have each."""
+    rules = listing.rules(request.user)
+    page, _ = listing.cut(sort_objects(rules, listing, RULE_FIELDS))
+    answer = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
+    return OwnRulesAnswer(access_rules=answer)
+
+
+@router.get(
+    "/authorization/me/access-rules/count", response=Count, operation_id="count_own_access_rules"
+)
+def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) -> Count:
+    """The number of your roles."""
+    return Count(count=len(narrowing.rules(request.user)))
+
+
+def _describe_rule(rule: AccessRule) -> AccessRuleOut:
+    return next(describe_rules([rule]))
+
+
+def _require_anywhere(user: User, action: str) -> None:
+    """Raise ``PermissionDenied`` if the user has this permission in no scope at all."""
+    if not access.may_anywhere(user, action):
+        access.require(user, action)

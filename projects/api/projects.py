@@ -47,6 +47,7 @@ from projects.api.rules import (
     SchedulingRulesBody,
     translate_errors,
 )
+from projects.members import member_names, researchers_of
 from projects.models import Department, Project, ProjectQuerySet
 from projects.quotas import Usage, quota_of, usage_of
 from spec.parts.scheduling import PriorityClass
@@ -105,7 +106,7 @@ class ProjectOut(RulesOut):
     updated_at: datetime = Field(description="When it last changed")
 
     @classmethod
-    def from_project(cls, project: Project, usage: Usage) -> "ProjectOut":
+    def from_project(cls, project: Project, usage: Usage, members: list[str]) -> "ProjectOut":
         quota = quota_of(project)
         rank = PriorityClass(project.rank)
         department = project.department
@@ -121,7 +122,7 @@ class ProjectOut(RulesOut):
             rank=rank,
             default_node_pools=project.default_node_pools,
             default_queue=project.default_queue,
-            members=sorted(member.username for member in project.members.all()),
+            members=members,
             resources=[
                 OrgResourcesOut.from_owner(project, over_quota=project.over_quota, rank=rank)
             ],
@@ -199,8 +200,12 @@ def list_projects(request: ApiRequest, listing: Query[ProjectListing]) -> Projec
     rows = sort_queryset(_with_related(listing.rows(request.user)), listing, FIELDS)
     page, following = listing.cut(rows)
     usage = usage_of(page)
+    names = member_names(page)
     return ProjectList(
-        projects=[ProjectOut.from_project(project, usage[project.pk]) for project in page],
+        projects=[
+            ProjectOut.from_project(project, usage[project.pk], names[project.pk])
+            for project in page
+        ],
         next=following,
     )
 
@@ -276,7 +281,7 @@ def _update(
         "cpu_quota": project.cpu_quota,
         "memory_quota": project.memory_quota,
         "over_quota": project.over_quota,
-        "members": list(project.members.all()),
+        "members": list(researchers_of(project)),
     }
     changes = _service_values(
         body, project.cluster, replaces_all=replaces_all, over_quota=project.over_quota
@@ -303,7 +308,9 @@ def _service_values(
         if department is None:
             issues.append(Issue(field="parentId", details=f"{cluster} has no such department."))
     if body.members is not None:
-        users_by_name = {it.username: it for it in User.objects.filter(username__in=body.members)}
+        users_by_name = {
+            it.username: it for it in User.objects.people().filter(username__in=body.members)
+        }
         values["members"] = list(users_by_name.values())
         if unknown := ", ".join(sorted(set(body.members) - set(users_by_name))):
             issues.append(Issue(field="members", details=f"There is no user {unknown}."))
@@ -347,8 +354,9 @@ def _find_project(request: ApiRequest, pk: int) -> Project:
 
 
 def _with_related(rows: ProjectQuerySet) -> ProjectQuerySet:
-    return rows.for_list().prefetch_related("members")
+    return rows.for_list()
 
 
 def _project_out(project: Project) -> ProjectOut:
-    return ProjectOut.from_project(project, usage_of([project])[project.pk])
+    names = member_names([project])[project.pk]
+    return ProjectOut.from_project(project, usage_of([project])[project.pk], names)

@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -27,6 +26,7 @@ from core.web.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank_project_values, initial_project_values
 from projects.lending import enforcement_sentence, quota_bars
+from projects.members import member_names
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked_warning, quota_of, usage_of
@@ -46,17 +46,13 @@ def listing(request: Request) -> HttpResponse:
         projects = projects.search(text)
     page = Paginator(projects, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
     usage = usage_of(page)
-    member_counts = dict(
-        Project.objects.filter(pk__in=list(usage))
-        .annotate(people=Count("members"))
-        .values_list("pk", "people")
-    )
+    names = member_names(page)
     rows = [
         {
             "project": project,
             "meters": meters(quota_of(project), usage[project.pk].demand),
             "workloads": usage[project.pk].workloads,
-            "members": member_counts[project.pk],
+            "members": len(names[project.pk]),
         }
         for project in page
     ]
@@ -90,7 +86,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             *_cluster_limits(project),
         ),
         "rules": rule_facts(project),
-        "members": project.members.order_by("username"),
+        "members": project.members,
         "workloads": workloads[:10],
         "warning": current_quota_warning(project.department),
         "has_virtual_gpus": project.cluster.has_virtual_gpus,

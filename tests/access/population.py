@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from accounts import groups, tokens
-from accounts.models import AccessKey, User
+from accounts import groups, roles, service_accounts, tokens
+from accounts.models import AccessKey, AccessRule, User
 from assets.kinds import KINDS
 from assets.versions import history
 from clusters.models import ConnectionTest, NodePool
@@ -141,11 +141,14 @@ def build() -> Population:
     )
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
     ids = _ids(project, workload, author, admin)
-    membership = project.members.through.objects.filter(project=project).earliest("pk")
+    rule = AccessRule.objects.get(user=author, scope=project.scope_keys[0])
     ids["manifests"] = WorkloadFactory.create(
         name=f"{SECRET}-manifest", project=project, manifest_json=MANIFEST, running=True
     ).pk
-    ids |= _templates(project) | {"roles": 1, "access-rules": 2 * membership.pk}
+    role = roles.create_role(by=admin, name="Looker", permission_sets=["view-projects"])
+    program, *_ = service_accounts.create_service_account(by=admin, name=f"{SECRET}-ci")
+    ids |= {"roles": role.pk, "service-accounts": program.pk}
+    ids |= _templates(project) | {"access-rules": rule.pk, "access": rule.scope}
     ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
     return Population({"nobody": None, **people}, keys, project, workload, ids)
 

@@ -151,6 +151,16 @@ TABLE = """
 13333+ 1 3333+ POST   /authorization/access-rules/batch-create
 13333+ 1 3333+ DELETE /authorization/access-rules/{rule_id}
 1+++++ 1 +++++ GET    /authorization/permissions
+1+++++ 1 +++++ GET    /authorization/permission-sets
+13333+ 1 3333+ DELETE /authorization/roles/{role_id}
+13333+ 1 3333+ DELETE /service-accounts/{account_id}
+13333+ 1 3333+ GET    /service-accounts
+13333+ 1 3333+ GET    /service-accounts/{account_id}
+13333+ 1 3333+ PATCH  /service-accounts/{account_id}
+13333+ 1 3333+ POST   /authorization/roles
+13333+ 1 3333+ POST   /service-accounts
+13333+ 1 3333+ POST   /service-accounts/{account_id}/secret
+13333+ 1 3333+ PUT    /authorization/roles/{role_id}
 1+++++ 1 +++++ GET    /authorization/roles
 1+++++ 1 +++++ GET    /authorization/roles/{role_id}
 1+++++ 1 +++++ GET    /org-unit/priorities

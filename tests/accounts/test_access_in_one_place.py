@@ -10,16 +10,17 @@ from tests.repository import tracked
 #: Where a role is given to a person, which is not asking for it.
 GIVE = {
     "accounts/access.py",
-    "accounts/models.py",  # the column
-    "accounts/forms.py",  # the field of the form
-    "accounts/services.py",  # the verbs that set it
-    "projects/api/grants.py",  # roles as rules of access, given and taken over REST
+    "accounts/permissions.py",  # the table of them
+    "accounts/rules.py",  # the first administrator
+    "accounts/migrations/0001_initial.py",  # the column of old
+    "accounts/migrations/0003_administrators.py",
+    "projects/members.py",  # the role of a project's members
     "bench/fill.py",  # an administrator of Django's admin, the peer of the table
 }
 ASKS = {
     "a flag of a person": r"\bis_(administrator|superuser|staff)\b",
     "a role's name": r"""["'](administrator|researcher)["']""",
-    "a role": r"\baccess\.(ADMINISTRATOR|RESEARCHER)\b|import .*\b(ADMINISTRATOR|RESEARCHER)\b",
+    "a role": r"\b(permissions\.|import .*\b)(ADMINISTRATOR|RESEARCHER)\b",
     "a person's role": r"\b(user|by|person|owner|created_by)\.role\b(?!,)",
 }
 
@@ -45,7 +46,7 @@ def test_only_the_access_module_asks_for_a_role() -> None:
         "if by.is_administrator:",
         "{% if user.is_administrator %}",
         'if user.role == "administrator":',
-        "from accounts.access import ADMINISTRATOR",
+        "from accounts.permissions import ADMINISTRATOR",
         "return by.role in allowed",
     ],
 )

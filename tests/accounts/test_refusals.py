@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import User
 from projects.models import Project
 from tests.caller import Caller
-from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
+from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory, add_members
 from tests.web import signed_in
 
 
@@ -20,7 +20,7 @@ def user(db: None, valkey: object) -> User:
 @pytest.fixture
 def project(user: User) -> Project:
     project: Project = ProjectFactory()
-    project.members.add(user)
+    add_members(project, user)
     return project
 
 

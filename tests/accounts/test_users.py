@@ -7,9 +7,10 @@ from django.contrib.auth import authenticate
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.access import ADMINISTRATOR, RESEARCHER
-from accounts.models import User
+from accounts.access import account_roles_of
+from accounts.models import AccessRole, User
 from accounts.services import update_user
+from projects.members import projects_of
 from tests.factories import PASSWORD, ProjectFactory, UserFactory
 from tests.web import DRAWER, HTMX, signed_in
 
@@ -21,7 +22,6 @@ def good(**changes: Any) -> dict[str, Any]:
     return {
         "username": "ada",
         "password": NEW,
-        "role": "researcher",
         "email": "ada@example.com",
         "first_name": "Ada",
         "last_name": "Lovelace",
@@ -47,12 +47,8 @@ def test_the_pages_of_users_are_for_administrators(client: Client) -> None:
         assert client.get(f"/users/{page}")["Location"].startswith("/accounts/login/")
         assert researcher.get(f"/users/{page}").status_code == 403
     assert researcher.post(f"/users/{person.pk}/activity/", {"active": "no"}).status_code == 403
-    assert (
-        researcher.post(f"/users/{person.pk}/edit/", good(role="administrator")).status_code == 403
-    )
+    assert researcher.post(f"/users/{person.pk}/edit/", good()).status_code == 403
     assert "Users" not in researcher.get("/projects/").content.decode()
-    person.refresh_from_db()
-    assert person.role == RESEARCHER.name
 
 
 def test_a_new_user_signs_in_with_the_first_password(administrator: Client) -> None:
@@ -60,8 +56,8 @@ def test_a_new_user_signs_in_with_the_first_password(administrator: Client) -> N
     response = administrator.post("/users/new/", good(projects=[project.pk]))
     assert response["Location"] == "/users/"
     user = User.objects.get(username="ada")
-    assert (user.get_full_name(), user.role) == ("Ada Lovelace", RESEARCHER.name)
-    assert list(user.projects.all()) == [project]
+    assert (user.get_full_name(), account_roles_of([user])) == ("Ada Lovelace", {user.pk: []})
+    assert list(projects_of(user)) == [project]
     client = Client()
     response = client.post("/accounts/login/", {"login": "ada", "password": NEW})
     assert response.status_code == 302
@@ -94,23 +90,21 @@ def test_a_bad_value_names_its_field(
     assert User.objects.count() == 1
 
 
-def test_an_edit_changes_role_and_projects(administrator: Client) -> None:
+def test_a_new_user_may_have_a_role_in_the_account(administrator: Client) -> None:
+    role = AccessRole.objects.get(name="Viewer")
+    administrator.post("/users/new/", good(role=role.pk))
+    user = User.objects.get(username="ada")
+    assert account_roles_of([user]) == {user.pk: ["Viewer"]}
+
+
+def test_an_edit_changes_projects(administrator: Client) -> None:
     user = UserFactory()
     project = ProjectFactory()
-    post = {"role": "administrator", "email": "", "projects": [project.pk]}
+    post = {"email": "", "projects": [project.pk]}
     assert administrator.post(f"/users/{user.pk}/edit/", post, **DRAWER).status_code == 204
     user.refresh_from_db()
-    assert user.role == ADMINISTRATOR.name
-    assert list(user.projects.all()) == [project]
+    assert list(projects_of(user)) == [project]
     assert user.check_password(PASSWORD)
-
-
-def test_the_last_administrator_stays_one(administrator: Client, admin: User) -> None:
-    response = administrator.post(f"/users/{admin.pk}/edit/", {"role": "researcher", "email": ""})
-    assert response.status_code == 422
-    assert "must stay active" in response.context["form"].errors["role"][0]
-    admin.refresh_from_db()
-    assert admin.role == ADMINISTRATOR.name
 
 
 def test_a_reset_ends_the_users_sessions(administrator: Client) -> None:
@@ -157,7 +151,7 @@ def test_the_list_of_users_takes_a_fixed_number_of_queries(
     administrator: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     UserFactory.create_batch(20)
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(7):
         administrator.get("/users/")
 
 
@@ -171,7 +165,7 @@ def test_a_change_of_a_user_takes_no_deactivation_of_meanwhile_back() -> None:
     admin = UserFactory(administrator=True)
     user = UserFactory()
     User.objects.filter(pk=user.pk).update(is_active=False)
-    who = {"role": RESEARCHER.name, "email": "m@example.com", "first_name": "M", "last_name": "C"}
+    who = {"email": "m@example.com", "first_name": "M", "last_name": "C"}
     update_user(user, by=admin, **who)
     user.refresh_from_db()
     assert (user.is_active, user.email) == (False, "m@example.com")

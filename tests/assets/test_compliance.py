@@ -10,7 +10,13 @@ from assets.environment.kind import ENVIRONMENT
 from policies.models import find_rules
 from projects.models import Project
 from spec.kind import WorkloadKind
-from tests.factories import DataSourceFactory, EnvironmentFactory, ProjectFactory, UserFactory
+from tests.factories import (
+    DataSourceFactory,
+    EnvironmentFactory,
+    ProjectFactory,
+    UserFactory,
+    add_members,
+)
 from tests.policies.examples import Tree, make_policy, nest, rule
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +71,7 @@ def test_projects_of_others_do_not_admit_an_asset(owner: User, project: Project)
     assert environment.pk in find_unadmitted(ENVIRONMENT, [environment], owner)
     free = ProjectFactory()
     assert environment.pk in find_unadmitted(ENVIRONMENT, [environment], owner)
-    free.members.add(owner)
+    add_members(free, owner)
     owner = User.objects.get(pk=owner.pk)
     assert find_unadmitted(ENVIRONMENT, [environment], owner) == {}
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from accounts import general, groups, tokens
+from accounts import general, groups, roles, rules, service_accounts, tokens
 from accounts import services as accounts
 from accounts.devices import sign_ins
-from accounts.models import UserGroup
+from accounts.models import AccessRole, User, UserGroup
 from tests.audit.objects import SECRET, AuditedObjects, Verbs
 
 
@@ -15,7 +15,21 @@ def _user(s: AuditedObjects) -> object:
 
 def _update_user(s: AuditedObjects) -> None:
     names = {"email": "a@example.com", "first_name": "Ada", "last_name": "L"}
-    accounts.update_user(s.person(), by=s.admin, role="administrator", **names)
+    accounts.update_user(s.person(), by=s.admin, **names)
+
+
+def _rule(s: AuditedObjects) -> Any:
+    return rules.add_rule(s.person(), AccessRole.objects.get(name="Viewer"), by=s.admin)
+
+
+def _role(s: AuditedObjects) -> Any:
+    name = f"role-{AccessRole.objects.count()}"
+    return roles.create_role(by=s.admin, name=name, permission_sets=["view-users"])
+
+
+def _service_account(s: AuditedObjects) -> User:
+    name = f"ci-{User.objects.count()}"
+    return service_accounts.create_service_account(by=s.admin, name=name)[0]
 
 
 def _group(s: AuditedObjects) -> Any:
@@ -69,6 +83,35 @@ PEOPLE: Verbs = {
     "accounts.general.update_settings": (
         "update general settings",
         lambda s: general.update_settings(by=s.admin, tolerations=True, topology=False),
+    ),
+    "accounts.rules.add_rule": ("create access rule", _rule),
+    "accounts.rules.remove_rule": (
+        "delete access rule",
+        lambda s: rules.remove_rule(_rule(s), by=s.admin),
+    ),
+    "accounts.roles.create_role": ("create role", _role),
+    "accounts.roles.update_role": (
+        "update role",
+        lambda s: roles.update_role(
+            _role(s), by=s.admin, name="nurse", description="", permission_sets=["manage-users"]
+        ),
+    ),
+    "accounts.roles.delete_role": (
+        "delete role",
+        lambda s: roles.delete_role(_role(s), by=s.admin),
+    ),
+    "accounts.service_accounts.create_service_account": ("create access key", _service_account),
+    "accounts.service_accounts.renew_secret": (
+        "renew the secret of access key",
+        lambda s: service_accounts.renew_secret(_service_account(s), by=s.admin),
+    ),
+    "accounts.service_accounts.set_enabled": (
+        "deactivate user",
+        lambda s: service_accounts.set_enabled(_service_account(s), False, by=s.admin),
+    ),
+    "accounts.service_accounts.delete_service_account": (
+        "delete user",
+        lambda s: service_accounts.delete_service_account(_service_account(s), by=s.admin),
     ),
     "accounts.groups.create_group": ("create group", _group),
     "accounts.groups.update_group": (

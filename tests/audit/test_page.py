@@ -68,7 +68,7 @@ def test_the_pages_of_the_audit_log_take_a_fixed_number_of_queries(
 ) -> None:
     audit.record_each(admin, "stop", [ProjectFactory()] * 51)
     client = signed_in(admin)
-    with django_assert_num_queries(5):  # session, user, the oldest and the newest id, rows
+    with django_assert_num_queries(6):  # session, user, rules, the oldest and the newest id, rows
         page = client.get(ADDRESS, **HTMX).content.decode()
     assert page.count("<tr>") == 52  # with the head and the link to older entries
     (older,) = set(re.findall(r'href="(\?before=\d+)"', page))

@@ -10,9 +10,10 @@ VERBS_SO_FAR = """
     | resend | reset password | run | sign in | sign out | stop | test | update
 """
 KINDS_SO_FAR = """
-    access key | cluster | compute resource | connection test | credential | data source
-    | department | environment | general settings | group | node pool | policy | project | rank
-    | sign-in by code | subscription | template | user | webhook | workload
+    access key | access rule | cluster | compute resource | connection test | credential
+    | data source | department | environment | general settings | group | node pool | policy
+    | project | rank | role | sign-in by code | subscription
+    | template | user | webhook | workload
 """
 
 

@@ -15,7 +15,7 @@ from clusters.kinds.kubernetes.kind import KUBERNETES
 from clusters.nodes import pools
 from policies import services as policies
 from policies.models import Policy
-from projects import departments
+from projects import departments, members
 from projects import services as projects
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
@@ -43,8 +43,8 @@ __all__ = ["SECRET", "VERBS", "AuditedObjects"]
 
 def _remove_member(s: AuditedObjects) -> None:
     user = s.person()
-    projects.add_member(s.project, user, by=s.admin)
-    projects.remove_member(s.project, user, by=s.admin)
+    members.add_member(s.project, user, by=s.admin)
+    members.remove_member(s.project, user, by=s.admin)
 
 
 def _update_project(s: AuditedObjects) -> object:
@@ -139,15 +139,19 @@ VERBS: Verbs = (
             "delete project",
             lambda s: projects.delete_project(s.project, by=s.admin),
         ),
-        "projects.services.set_projects": (
-            "add project",
-            lambda s: projects.set_projects(s.person(), [s.project], by=s.admin),
+        "projects.members.set_projects": (
+            "create access rule",
+            lambda s: members.set_projects(s.person(), [s.project], by=s.admin),
         ),
-        "projects.services.add_member": (
-            "add project",
-            lambda s: projects.add_member(s.project, s.person(), by=s.admin),
+        "projects.members.set_members": (
+            "create access rule",
+            lambda s: members.set_members(s.project, [s.person()], by=s.admin),
         ),
-        "projects.services.remove_member": ("remove project", _remove_member),
+        "projects.members.add_member": (
+            "create access rule",
+            lambda s: members.add_member(s.project, s.person(), by=s.admin),
+        ),
+        "projects.members.remove_member": ("delete access rule", _remove_member),
         "projects.departments.create_department": ("create department", _department),
         "projects.departments.update_department": ("update department", _update_department),
         "projects.departments.delete_department": ("delete department", _delete_department),

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from accounts import tokens
-from accounts.access import PERMISSIONS
 from accounts.models import User
+from accounts.permissions import PERMISSIONS
 from assets.compute.kind import COMPUTE
 from audit.models import AuditEntry
 from core.deletion import InUse
@@ -20,6 +20,7 @@ from tests.factories import (
     ProjectFactory,
     UserFactory,
     WorkloadFactory,
+    add_members,
 )
 from tests.web import signed_in
 from workloads.models import Workload
@@ -125,7 +126,7 @@ def test_nothing_is_named_that_the_reader_cannot_open(
 def test_a_refusal_names_what_the_reader_can_open_and_counts_the_rest(project: Project) -> None:
     ada = UserFactory.create()
     compute = ComputeResourceFactory.create(home=project, name="small")
-    project.members.add(ada)
+    add_members(project, ada)
     for name, home in (("mnist", project), ("moved", ProjectFactory.create())):
         workload = WorkloadFactory.create(running=True, name=name, project=home)
         workload.assets.create(role="worker", kind=COMPUTE.slug, asset_id=compute.pk)

@@ -9,11 +9,12 @@ import json
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.access import ADMINISTRATOR
+from accounts.access import ACCOUNT
+from accounts.permissions import ADMINISTRATOR
 from clusters.models import Cluster, Connection, ConnectionTest
 from tests.access.asking import pages
 from tests.access.population import build
-from tests.factories import WorkloadFactory
+from tests.factories import WorkloadFactory, give
 from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
 
@@ -29,8 +30,7 @@ def described() -> str:
     place = build()
     author = place.people[AUTHOR]
     assert author
-    author.role = ADMINISTRATOR.name
-    author.save()
+    give(author, ADMINISTRATOR.name, ACCOUNT)
     _nobody_asks()
     ConnectionTest.objects.update(asked_by=author)
     gone = WorkloadFactory.create(

@@ -16,7 +16,7 @@ from assets.models import ComputeResource, Environment
 from clusters.models import Cluster, Connection, NodePool
 from projects.models import Project
 from spec.framework import Framework
-from tests.factories import CredentialFactory
+from tests.factories import CredentialFactory, add_members
 known = dict(
     frameworks=[dict(framework=name, available=True) for name in Framework],
     queues=True,
@@ -40,7 +40,7 @@ project = Project.objects.create(
     name="vision", cluster=cluster, department=department, gpu_quota=8
 )
 admin = User.objects.get(username="admin")
-project.members.add(admin)
+add_members(project, admin)
 hpc = Cluster.objects.create(
     name="hpc",
     kind="slurm",
@@ -55,7 +55,7 @@ for name in ("a100", "h100"):
     NodePool.objects.create(cluster=hpc, name=name, label_key=f"slurm.partition/{{name}}")
 labs = hpc.departments.create(name="labs")
 speech = Project.objects.create(name="speech", cluster=hpc, department=labs, gpu_quota=8)
-speech.members.add(admin)
+add_members(speech, admin)
 CredentialFactory(
     pk={HUB!r}, home=None, in_account=True, name="hub", entered=dict(token="nobody reads it")
 )

@@ -29,9 +29,10 @@ USERS = ("ada", "bob", "eve")  # named by the rules, of the project alone, and n
 SEED = f"""
 from accounts.models import User, UserGroup
 from projects.models import Project
+from tests.factories import add_members
 users = {{name: User.objects.create_user(name, password={PASSWORD!r}) for name in {USERS}}}
 UserGroup.objects.create(name="reviewers").people.add(users["ada"])
-Project.objects.get(name={PROJECT!r}).members.add(users["bob"])
+add_members(Project.objects.get(name={PROJECT!r}), users["bob"])
 """
 CLEAR = f"""
 from accounts.models import User, UserGroup

@@ -36,10 +36,12 @@ TOKEN = {
 RULE = {
     "subjectId": "ada",
     "subjectType": "user",
-    "roleId": 2,
+    "roleId": 6,
     "scopeId": "1",
     "scopeType": "project",
 }
+
+ROLE = {"name": "Observer", "permissionSets": [{"id": "view-workloads"}]}
 
 PEOPLE: dict[str, Any] = {
     "/access-keys": {"name": "ci"},
@@ -50,10 +52,14 @@ PEOPLE: dict[str, Any] = {
     "/me/password": {"currentPassword": "a", "newPassword": "b"},
     "/authorization/permitted-scopes": {"resourceType": "project"},
     "/authorization/access-rules": RULE,
+    "/authorization/roles": ROLE,
+    "/authorization/roles/{role_id}": ROLE,
+    "/service-accounts": {"name": "another"},
+    "/service-accounts/{account_id}": {"enabled": False},
     "/authorization/access-rules/batch": {"ids": ["2"], "action": "delete"},
     "/authorization/access-rules/batch-create": {
         "payload": {
-            "roleId": 2,
+            "roleId": 6,
             "subjects": [{"subjectId": "ada", "subjectType": "user"}],
             "scopes": [{"scopeId": "1", "scopeType": "project"}],
         }

@@ -8,7 +8,7 @@ from django.utils import timezone
 from runai import models
 
 from accounts import tokens
-from accounts.models import User
+from accounts.models import AccessRole, User
 from projects.models import Project
 from tests.runapy.conftest import RunaiCaller
 
@@ -30,6 +30,7 @@ def walk(runai: RunaiCaller, project: Project) -> None:
     _own_password(runai, int(made["id"]), renewed["tempPassword"])
     runai("UsersApi.logout_user", made["id"])
     _rules(runai, project, made["username"])
+    _service_accounts(runai, project)
     _keys(runai, int(made["id"]))
     _roles(runai)
     _audit(runai)
@@ -80,15 +81,52 @@ def _roles(runai: RunaiCaller) -> None:
     assert runai("MeApi.count_me_access_rules")["count"] == 1
 
 
+def _service_accounts(runai: RunaiCaller, project: Project) -> None:
+    """A service account gets a role and a new secret; then it is disabled and deleted."""
+    api = "ServiceAccountsApi"
+    request = models.ServiceAccountCreationRequest(name="ci")
+    made = runai(f"{api}.create_service_account", request, takes="ServiceAccountPostResponse")
+    pk = made["id"]
+    renewed = runai(
+        f"{api}.regenerate_service_account_secret",
+        pk,
+        takes="RegenerateServiceAccountSecretResponse",
+    )
+    assert renewed["clientSecret"] != made["clientSecret"]
+    one = runai(f"{api}.get_service_account_by_id", pk, takes="ServiceAccount")
+    assert (one["name"], one["createdBy"], one["enabled"]) == ("ci", "boss", True)
+    assert runai(f"{api}.get_service_accounts")["serviceAccounts"] == [one]
+    _rule_of_a_service_account(runai, project)
+    change = models.ServiceAccountPatchRequest(enabled=False)
+    runai(f"{api}.update_service_account_by_id", pk, change)
+    runai(f"{api}.delete_service_account_by_id", pk)
+    assert runai(f"{api}.get_service_accounts") == {"serviceAccounts": []}
+
+
+def _rule_of_a_service_account(runai: RunaiCaller, project: Project) -> None:
+    role = AccessRole.objects.get(name="L2 researcher").pk
+    request = models.AccessRuleCreationFields(
+        subject_id="ci",
+        subject_type="service-account",
+        role_id=role,
+        scope_id=str(project.department_id),
+        scope_type="department",
+    )
+    rule = runai("AccessRulesApi.create_access_rule", request, takes="AccessRule")
+    assert (rule["subjectType"], rule["scopeName"]) == ("service-account", str(project.department))
+    runai("AccessRulesApi.delete_access_rule", rule["id"])
+
+
 def _rules(runai: RunaiCaller, project: Project, username: str) -> None:
     """Ada becomes a member of the project, and again by a batch; then no more."""
     api = "AccessRulesApi"
+    role = AccessRole.objects.get(name="L1 researcher").pk
     place = {"scopeId": str(project.pk), "scopeType": "project"}
     subject = {"subjectId": username, "subjectType": "user"}
-    request = models.AccessRuleCreationFields.model_validate(subject | place | {"roleId": 2})
+    request = models.AccessRuleCreationFields.model_validate(subject | place | {"roleId": role})
     made = runai(f"{api}.create_access_rule", request, takes="AccessRule")
     assert (made["roleName"], made["scopeName"], made["createdBy"]) == (
-        "Researcher",
+        "L1 researcher",
         "vision",
         "boss",
     )
@@ -101,7 +139,7 @@ def _rules(runai: RunaiCaller, project: Project, username: str) -> None:
     )
     assert listed["accessRules"] == [made]
     assert runai(f"{api}.count_access_rules", search=username) == {"count": 1}
-    payload = {"roleId": 2, "subjects": [subject], "scopes": [place]}
+    payload = {"roleId": role, "subjects": [subject], "scopes": [place]}
     fields = models.AccessRulesBatchCreateFields.model_validate({"payload": payload})
     many = f"{api}.access_rules_batch_create"
     again = runai(many, fields, takes="AccessRulesBatchCreateResponse")

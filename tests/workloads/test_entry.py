@@ -16,7 +16,7 @@ from projects.scopes import OwningScope
 from spec.data.credential import CredentialSpec
 from spec.draft import WorkloadDraft
 from spec.problems.errors import path_text
-from tests.factories import CredentialFactory, ProjectFactory, UserFactory
+from tests.factories import CredentialFactory, ProjectFactory, UserFactory, add_members
 from tests.web import signed_in
 from tests.workloads.own import use_own_credential
 from workloads.api.warnings import WarningOut, warnings_of
@@ -46,7 +46,7 @@ USES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.fixture
 def colleague(project: Project) -> User:
     colleague: User = UserFactory(username="colleague")
-    project.members.add(colleague)
+    add_members(project, colleague)
     return colleague
 
 

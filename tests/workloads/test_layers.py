@@ -14,6 +14,7 @@ from tests.factories import (
     ProjectFactory,
     TemplateFactory,
     UserFactory,
+    add_members,
 )
 from workloads import services
 from workloads.detail import spec as spec_tab
@@ -34,7 +35,7 @@ def project() -> Project:
 @pytest.fixture
 def member(project: Project) -> User:
     user: User = UserFactory()
-    project.members.add(user)
+    add_members(project, user)
     return user
 
 

@@ -13,7 +13,7 @@ from django.test import AsyncClient, Client
 
 from accounts.models import User
 from projects.models import Project
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import ProjectFactory, UserFactory, remove_members
 from tests.waiting import wait_for
 from workloads import live
 from workloads.history import events
@@ -97,7 +97,7 @@ def sign_out(user: User, project: Project) -> None:
 
 
 def lose_the_project(user: User, project: Project) -> None:
-    project.members.remove(user)
+    remove_members(project, user)
 
 
 @pytest.mark.parametrize("change", [lock, sign_out, lose_the_project])

@@ -8,7 +8,7 @@ from projects.models import Project
 from spec.formats import documents
 from spec.values.variable import MASK, looks_secret
 from tests.caller import Caller
-from tests.factories import ProjectFactory, TemplateFactory, UserFactory
+from tests.factories import ProjectFactory, TemplateFactory, UserFactory, add_members
 from tests.web import signed_in
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads import services
@@ -49,7 +49,7 @@ def given(workload: Workload) -> list[Any]:
 def test_no_page_of_a_workload_shows_what_a_secret_variable_holds(
     workload: Workload, project: Project
 ) -> None:
-    project.members.add(reader := UserFactory())
+    add_members(project, reader := UserFactory())
     client = signed_in(reader)
     for tab in ("", "ranks/", "logs/", "metrics/", "events/", "spec/"):
         page = client.get(f"{workload.get_absolute_url()}{tab}").content.decode()
@@ -61,7 +61,7 @@ def test_no_page_of_a_workload_shows_what_a_secret_variable_holds(
 def test_a_copied_draft_hides_a_secret_but_starts_with_it(
     workload: Workload, project: Project
 ) -> None:
-    project.members.add(reader := UserFactory())
+    add_members(project, reader := UserFactory())
     wizard = Wizard(reader)
     services.copy(workload, by=reader)
     for step in (1, 2, 3):
@@ -76,7 +76,7 @@ def test_a_copied_draft_hides_a_secret_but_starts_with_it(
 
 def test_a_hidden_value_is_not_shown_by_another_name(workload: Workload, project: Project) -> None:
     """A person who copies the workload may not know the value."""
-    project.members.add(reader := UserFactory())
+    add_members(project, reader := UserFactory())
     services.copy(workload, by=reader)
     wizard = Wizard(reader)
     wizard.open(wizard.at(2)).press("save", **{f"{OWN}-0-name": "PLAIN"})

@@ -39,7 +39,7 @@ def test_a_member_has_a_role_in_the_project_and_nowhere_else(ada: User, project:
     assert rules["totalRecords"] == 1
     (rule,) = rules["accessRules"]
     assert (rule["scopeType"], rule["scopeId"]) == ("project", str(project.pk))
-    assert (rule["scopeName"], rule["roleName"]) == ("vision", "Researcher")
+    assert (rule["scopeName"], rule["roleName"]) == ("vision", "L1 researcher")
     found = Caller(ada)("GET", "/authorization/me/access-rules/count?search=audio")[1]
     assert found == {"count": 0}
 
@@ -56,7 +56,7 @@ def test_permitted_scopes_are_those_of_the_role(ada: User, project: Project, adm
 
 def test_roles_permit_what_the_access_module_says(admin: Caller) -> None:
     roles = {it["name"]: it for it in admin("GET", "/authorization/roles")[1]}
-    its = {it["resourceType"]: it["actions"] for it in roles["Researcher"]["permissions"]}
+    its = {it["resourceType"]: it["actions"] for it in roles["L1 researcher"]["permissions"]}
     assert its["project"] == ["read"]
     assert "users" not in its
     assert admin("GET", "/authorization/roles/99")[0] == 404

@@ -122,7 +122,7 @@ def test_all_problems_of_an_asset_are_named_and_nothing_is_created(
 
 
 def test_several_things_that_are_wrong_are_told_at_once(call: Caller, meta: Meta) -> None:
-    ComputeResourceFactory(name="small", home=call.user.projects.get())
+    ComputeResourceFactory(name="small", home=Project.objects.visible_to(call.user).get())
     items = [{"resource": "a", "quantity": "1", "exclude": True}]
     spec = {"gpuDevicesRequest": -1, "extendedResources": items}
     status, answer = call("POST", PATH, {"meta": meta(private=True), "spec": spec})

@@ -28,7 +28,7 @@ OF_A_TIME = {"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z"}
 OF_ANY_WORD = {
     *("name", "description", "key", "label", "value", "message", "why", "subject", "username"),
     *("email", "url", "images", "category", "template", "actor", "labelKey", "labelValue"),
-    *("id", "clientId", "subjectId", "scopeId", "scopeName", "nodePool", "nodeName"),
+    *("id", "clientId", "subjectId", "scopeId", "scopeName", "roleName", "nodePool", "nodeName"),
     *("createdBy", "submittedBy", "storageClassName", "storage_class_name", "parentName"),
     *("projectName", "departmentName", "clusterName", "workloadName", "clusterQueue"),
     *("entity_name", "entity_id"),

@@ -45,8 +45,7 @@ def test_the_second_of_two_concurrent_requests_is_refused_for_its_name(
 ) -> None:
     cluster = ClusterFactory.create()
     judge = model.full_clean
-    administrator = UserFactory.create()
-    administrator.role = "administrator"
+    administrator = UserFactory.create(administrator=True)
     if more.get("department"):
         more = {"department": DepartmentFactory.create(cluster=cluster)}
 

@@ -19,7 +19,7 @@ from config.run.install import ROOT
 from projects.models import Project
 from spec.phases import ENDED
 from tests.engines.slurm.rig import SlurmRig
-from tests.factories import PASSWORD, UserFactory
+from tests.factories import PASSWORD, UserFactory, add_members
 from tests.slurm_testbed import USER, as_root, machines
 from tests.trainyard_cli.terminal import Terminal
 from tests.waiting import wait_for
@@ -81,7 +81,7 @@ def test_the_commands_of_the_document_lead_to_a_first_training(
     call_command(*shlex.split(project)[2:], stdout=said)
     assert "hpc: 4 nodes, 8 GPUs" in said.getvalue()
     made = Project.objects.select_related("cluster").get(name="vision")
-    made.members.add(admin)
+    add_members(made, admin)
     cluster = made.cluster
     assert cluster.state == "Connected"
     assert SlurmSettings.of(cluster).prologue == Path("prologue.sh").read_text()

@@ -1,10 +1,11 @@
-"""REST: who has which role where is told and changed by those who may manage users."""
+"""REST: who has which role where is told and changed by those who may give it."""
 
 from typing import Any
 
 import pytest
 
-from accounts.models import User
+from accounts import access
+from accounts.models import AccessRole, User
 from projects.models import Project
 from tests.caller import Caller
 from tests.factories import ProjectFactory, UserFactory
@@ -28,9 +29,18 @@ def vision() -> Project:
     return ProjectFactory.create(name="vision", members=[])
 
 
+def role_id(name: str) -> int:
+    return AccessRole.objects.get(name=name).pk
+
+
 def rule(project: Project, **also: Any) -> dict[str, Any]:
     place = {"scopeType": "project", "scopeId": str(project.pk)}
-    return {"subjectId": "ada", "subjectType": "user", "roleId": 2, **place} | also
+    return {
+        "subjectId": "ada",
+        "subjectType": "user",
+        "roleId": role_id("L1 researcher"),
+        **place,
+    } | also
 
 
 def test_a_member_is_made_and_taken_away(admin_call: Caller, ada: User, vision: Project) -> None:
@@ -43,12 +53,12 @@ def test_a_member_is_made_and_taken_away(admin_call: Caller, ada: User, vision: 
 
 
 def test_an_administrator_is_made_and_the_last_one_stays(admin_call: Caller, ada: User) -> None:
-    everywhere = {"roleId": 1, "scopeType": "tenant", "scopeId": "1"}
+    everywhere = {"roleId": role_id("System administrator"), "scopeType": "tenant", "scopeId": "1"}
     status, made = admin_call(
         "POST", PATH, {"subjectId": "ada", "subjectType": "user"} | everywhere
     )
-    ada.refresh_from_db()
-    assert (status, ada.role, made["scopeName"]) == (201, "administrator", "Account")
+    assert (status, made["roleName"], made["scopeName"]) == (201, "System administrator", "Account")
+    assert access.may(ada, "users.update")
     assert admin_call("DELETE", f"{PATH}/{made['id']}")[0] == 204
     (own,) = admin_call("GET", f"{PATH}?subjectIdFilter=boss")[1]["accessRules"]
     status, refused = admin_call("DELETE", f"{PATH}/{own['id']}")
@@ -56,12 +66,17 @@ def test_an_administrator_is_made_and_the_last_one_stays(admin_call: Caller, ada
 
 
 def test_all_that_is_wrong_with_a_rule_is_told(admin_call: Caller, vision: Project) -> None:
-    wrong = rule(vision, subjectId="nobody", subjectType="group", roleId=9)
+    wrong = rule(vision, subjectId="nobody", subjectType="app", roleId=999)
     status, refused = admin_call("POST", PATH, wrong)
     fields = [issue["field"] for issue in refused["complianceIssues"]]
-    assert (status, fields) == (400, ["subjectType", "subjectId", "roleId"])
+    assert (status, fields) == (400, ["subjectType", "roleId"])
     UserFactory.create(username="ada")
-    for also in ({"roleId": 1}, {"scopeId": "99999"}, {"scopeId": "x"}):
+    for also in (
+        {"subjectType": "group"},
+        {"subjectId": "nobody"},
+        {"scopeId": "99999"},
+        {"scopeId": "x"},
+    ):
         assert admin_call("POST", PATH, rule(vision, **also))[0] == 400
 
 

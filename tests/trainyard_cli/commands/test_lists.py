@@ -10,7 +10,7 @@ import yaml
 
 from accounts.models import User
 from projects.models import Project
-from tests.factories import ProjectFactory, WorkloadFactory
+from tests.factories import ProjectFactory, WorkloadFactory, remove_members
 from tests.trainyard_cli.terminal import Terminal
 from trainyard_cli.commands import workloads
 from workloads.models import Workload
@@ -116,7 +116,7 @@ def test_a_node_is_described_by_its_name(terminal: Terminal, project: Project) -
 def test_a_project_that_is_gone_is_not_an_empty_one(
     terminal: Terminal, project: Project, researcher: User
 ) -> None:
-    project.members.remove(researcher)
+    remove_members(project, researcher)
     for line in ("list jobs", "describe job mnist"):
         done = terminal(line, code=4)
         assert "Project team-a, which is set, was not found" in done.err

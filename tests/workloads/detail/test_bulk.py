@@ -11,7 +11,7 @@ from accounts import access
 from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase
-from tests.factories import WorkloadFactory
+from tests.factories import WorkloadFactory, add_members
 from workloads.detail import actions
 from workloads.models import Workload
 
@@ -107,7 +107,7 @@ def test_each_workload_has_its_own_right(
     allowed = access.require
     elsewhere = WorkloadFactory(name="elsewhere").project
     Workload.objects.filter(pk=forbidden).update(project=elsewhere)
-    elsewhere.members.add(*sweep[0].project.members.all())
+    add_members(elsewhere, *sweep[0].project.members.all())
 
     def guarded(user: User, action: str, *scopes: str) -> None:
         if elsewhere.scope_keys[0] in scopes:

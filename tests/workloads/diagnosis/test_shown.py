@@ -11,7 +11,7 @@ from accounts.models import User
 from projects.models import Project
 from spec.phases import Reason
 from tests.caller import Caller
-from tests.factories import WorkloadFactory
+from tests.factories import WorkloadFactory, add_members
 from workloads import diagnosis, logs
 from workloads.models import Workload
 
@@ -94,7 +94,7 @@ def test_rest_tells_of_a_refused_workload_that_no_line_says_why(member: User) ->
     refused = WorkloadFactory.create(
         created_by=member, phase="Failed", failure_class="refused", failure_line={}
     )
-    refused.project.members.add(member)
+    add_members(refused.project, member)
     _, answer = Caller(member)("GET", f"/workloads/{refused.pk}")
     assert answer["failure"]["failureClass"] == "refused"
     assert answer["failure"]["line"] is None

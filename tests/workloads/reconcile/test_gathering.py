@@ -11,6 +11,7 @@ from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
+from tests.factories import add_members
 from tests.web import signed_in
 from tests.workloads.gangs import now, waiting
 from workloads import reconcile
@@ -139,7 +140,7 @@ def test_the_page_says_that_ranks_that_run_wait_for_the_others(
     gang: Workload, member: User, ranks: tuple[RankState, ...]
 ) -> None:
     row = seen(Phase.PENDING, *ranks, cause=FULL)
-    row.project.members.add(member)
+    add_members(row.project, member)
     page = signed_in(member).get(row.get_absolute_url()).content.decode()
     said = "1 of 2 ranks runs and waits for the others." in " ".join(page.split())
     assert said is (RUNS in ranks)

@@ -12,7 +12,7 @@ from engines.fake import FakeEngine
 from spec.phases import Phase, RankPhase
 from spec.workload import Role
 from tests.caller import Caller
-from tests.factories import UserFactory, WorkloadFactory
+from tests.factories import UserFactory, WorkloadFactory, add_members
 from tests.web import signed_in
 from tests.workloads.gangs import now
 from workloads import logs
@@ -65,7 +65,7 @@ def test_pages_and_rest_show_the_further_ranks(engine: FakeEngine, workload: Wor
     monitor.apply_observation(started(engine, workload, 4, Phase.RUNNING))
     logs.append(logs.Stream(workload.pk, 1, 0, 3), b"printed by the fourth\n")
     owner = UserFactory()
-    workload.project.members.add(owner)
+    add_members(workload.project, owner)
     page = signed_in(owner)
     assert "worker-2" in page.get(f"/workloads/{workload.pk}/ranks/").content.decode()
     lines = page.get(f"/workloads/{workload.pk}/logs/lines/").content.decode()

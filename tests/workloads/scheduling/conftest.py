@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import User
 from projects.models import Project
-from tests.factories import UserFactory
+from tests.factories import UserFactory, add_members
 from tests.workloads.gangs import engine, project
 
 __all__ = ["engine", "project"]
@@ -13,5 +13,5 @@ __all__ = ["engine", "project"]
 @pytest.fixture
 def member(project: Project) -> User:
     found = UserFactory()
-    project.members.add(found)
+    add_members(project, found)
     return found

@@ -10,7 +10,7 @@ from accounts.models import User
 from audit.models import AuditEntry
 from projects.models import Project
 from spec.phases import Phase
-from tests.factories import WorkloadFactory
+from tests.factories import WorkloadFactory, add_members
 from tests.workloads.gangs import now
 from workloads import services
 from workloads.models import Event, Workload
@@ -32,7 +32,7 @@ def test_each_workload_of_a_batch_has_an_event_and_audit_entry(
     verb: str, project: Project, member: User
 ) -> None:
     act, to = VERBS[verb]
-    project.members.add(member)
+    add_members(project, member)
     rows = running(5, project)
     assert act([*rows, rows[0]], by=member) == {}, "one that is named twice is taken once"
     assert {now(it).phase for it in rows} == {to}
@@ -46,7 +46,7 @@ def test_each_workload_of_a_batch_has_an_event_and_audit_entry(
 def test_another_workload_of_a_bulk_action_costs_one_statement(
     verb: str, project: Project, member: User
 ) -> None:
-    project.members.add(member)
+    add_members(project, member)
     few = running(2, project)
     many = running(40, project)
     costs = []
@@ -61,7 +61,7 @@ def test_the_database_is_free_between_transactions_of_a_bulk_delete(
     project: Project, member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(services, "WORKLOADS_PER_TRANSACTION", 2)
-    project.members.add(member)
+    add_members(project, member)
     rows = running(5, project)
     with CaptureQueriesContext(connection) as asked:
         services.delete_all(rows, by=member)
@@ -73,7 +73,7 @@ def test_the_database_is_free_between_transactions_of_a_bulk_delete(
 def test_a_stop_of_many_refuses_by_name_those_that_changed_meanwhile(
     project: Project, member: User
 ) -> None:
-    project.members.add(member)
+    add_members(project, member)
     ended, gone, runs = running(3, project)
     Workload.objects.filter(pk=ended.pk).update(phase=Phase.COMPLETED)
     Workload.objects.filter(pk=gone.pk).delete()

@@ -8,7 +8,7 @@ from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase
 from spec.problems.errors import SpecError
-from tests.factories import IMAGE, WorkloadFactory
+from tests.factories import IMAGE, WorkloadFactory, add_members
 from tests.workloads.gangs import now
 from workloads import plan as planning
 from workloads import services, submission
@@ -65,7 +65,7 @@ def test_delete_wins_over_any_move_and_is_told_once(member: User) -> None:
 
 @pytest.fixture
 def workload(project: Project, member: User) -> Workload:
-    project.members.add(member)
+    add_members(project, member)
     return WorkloadFactory(project=project)
 
 

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 
 from accounts.models import User
 from projects.models import Project
-from tests.factories import UserFactory, WorkloadFactory
+from tests.factories import UserFactory, WorkloadFactory, add_members
 from tests.web import signed_in
 from workloads.models import Workload
 from workloads.table import page
@@ -32,7 +32,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[page.Row]:
 @pytest.fixture
 def colleagues(project: Project) -> list[User]:
     people = UserFactory.create_batch(2)
-    project.members.add(*people)
+    add_members(project, *people)
     return people
 
 

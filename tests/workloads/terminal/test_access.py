@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from engines.fake import FakeEngine
 from spec.phases import RankPhase
-from tests.factories import UserFactory
+from tests.factories import UserFactory, add_members
 from tests.web import signed_in
 from tests.workloads.own import use_own_credential
 from tests.workloads.terminal.conftest import dial, key_of, opened, play
@@ -39,7 +39,7 @@ def test_own_credentials_restrict_terminals_to_their_author(
 ) -> None:
     use_own_credential(workload)
     colleague = UserFactory()
-    workload.project.members.add(colleague)
+    add_members(workload.project, colleague)
 
     async def why(key: str) -> str:
         async with opened(workload, key, engine) as page:

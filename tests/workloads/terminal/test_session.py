@@ -13,6 +13,7 @@ from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
 from projects.models import Project
 from spec.phases import RankPhase
+from tests.factories import remove_members
 from tests.workloads.terminal.conftest import key_of, opened, play
 from workloads.models import Event, Workload
 
@@ -86,7 +87,7 @@ def test_signing_out_ends_a_terminal(engine: FakeEngine, workload: Workload, mem
 def test_losing_the_project_ends_a_terminal(
     engine: FakeEngine, workload: Workload, member: User, project: Project
 ) -> None:
-    why = ended_by(workload, member, engine, project.members.clear)
+    why = ended_by(workload, member, engine, lambda: remove_members(project))
     assert "no longer have access to this workload" in why
 
 

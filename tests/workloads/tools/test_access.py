@@ -8,7 +8,7 @@ from accounts import groups
 from accounts.models import User
 from engines.fake import FakeEngine
 from spec.tools import served_tools
-from tests.factories import UserFactory
+from tests.factories import UserFactory, add_members, remove_members
 from tests.web import HTMX, signed_in
 from tests.workloads.own import use_own_credential
 from tests.workloads.tools.conftest import serve
@@ -58,7 +58,7 @@ def test_tools_are_for_the_author_alone_where_the_authors_own_credentials_are(
     serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
     use_own_credential(workload)
     colleague: User = UserFactory()
-    workload.project.members.add(colleague)
+    add_members(workload.project, colleague)
     assert may(member, workload)
     assert not may(colleague, workload)
     connect = f"/workloads/{workload.pk}/connect/"
@@ -83,7 +83,7 @@ def test_a_former_member_cannot_open_tools_that_they_created(
 ) -> None:
     serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
     assert may(member, workload)
-    workload.project.members.remove(member)
+    remove_members(workload.project, member)
     assert not may(User.objects.get(pk=member.pk), workload)
 
 
@@ -167,7 +167,7 @@ def test_the_connect_page_says_who_reaches_an_unguarded_port(
     """Also where the workload itself is open to its author alone."""
     use_own_credential(served)
     colleague: User = UserFactory()
-    served.project.members.add(colleague)
+    add_members(served.project, colleague)
     guarded = {"name": "lab", "containerPort": 8888}
     port = {"name": "port", "containerPort": 8889, "connectionType": "NodePort"}
     client = signed_in(colleague)

@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.models import User
 from engines.fake import FakeEngine
-from tests.factories import UserFactory
+from tests.factories import UserFactory, add_members
 from tests.web import signed_in
 from tests.workloads.tools.conftest import serve
 from workloads.models import Event, Workload
@@ -124,7 +124,7 @@ def test_a_tool_that_does_not_run_says_so_at_sign_in(served: Workload, member: U
 
 def test_a_member_who_may_not_open_a_tool_is_told_who_may(served: Workload, member: User) -> None:
     colleague = UserFactory()
-    served.project.members.add(colleague)
+    add_members(served.project, colleague)
     rule = {"authorizationType": "authorizedUsers", "authorizedUsers": ["maria"]}
     serve(served, {"name": "My Notebook", "containerPort": 8888} | rule)
     answer = signed_in(colleague).get(f"/tools/signin/{served.pk}/my-notebook/")

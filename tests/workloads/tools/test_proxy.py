@@ -15,6 +15,7 @@ from config.asgi import application
 from engines.fake import FakeEngine
 from projects.models import Project
 from spec.phases import RankPhase
+from tests.factories import add_members, remove_members
 from tests.sockets import Socket
 from tests.web import signed_in
 from tests.workloads.tools import conftest
@@ -90,10 +91,10 @@ def test_a_code_is_good_once_and_for_one_tool(
 
 def test_signing_out_and_losing_the_project_end_a_visit(browser: Browser, project: Project) -> None:
     browser.enter()
-    project.members.clear()
+    remove_members(project)
     Workload.objects.update(created_by=None)
     assert browser.get("/").status_code == 401
-    project.members.set(User.objects.filter(username="maria"))
+    add_members(project, User.objects.get(username="maria"))
     assert browser.get("/").status_code == 201
     browser.client.logout()
     assert browser.get("/").status_code == 401

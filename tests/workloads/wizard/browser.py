@@ -8,6 +8,7 @@ from django.test import Client
 
 from accounts.models import User
 from assets.models import ComputeResource, Environment
+from projects.models import Project
 from tests.factories import ComputeResourceFactory, EnvironmentFactory
 from workloads.models import Draft
 from workloads.plan import Plan, plan
@@ -128,7 +129,7 @@ class Wizard:
 
     def ready(self, name: str = "train", **changes: Any) -> "Wizard":
         """Create a draft with everything filled in, without opening a page."""
-        project = self.user.projects.get()
+        project = Project.objects.visible_to(self.user).get()
         chosen = {
             "environment": str(EnvironmentFactory(home=project, name=f"env-{name}").pk),
             "compute": str(ComputeResourceFactory(home=project, name=f"compute-{name}").pk),

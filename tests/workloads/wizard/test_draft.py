@@ -4,7 +4,7 @@ import pytest
 from django.contrib.messages import get_messages
 
 from projects.models import Project
-from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory, remove_members
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
 from workloads.models import Draft
 from workloads.wizard import drafts
@@ -242,7 +242,7 @@ def test_a_new_draft_begins_where_and_as_the_last_workload_was(
 def test_a_project_that_was_left_is_not_begun_with(wizard: Wizard, project: Project) -> None:
     for other in (ProjectFactory(members=[wizard.user]), ProjectFactory(members=[wizard.user])):
         WorkloadFactory(project=other, created_by=wizard.user)
-        other.members.remove(wizard.user)
+        remove_members(other, wizard.user)
     ProjectFactory(members=[wizard.user])
     wizard.open()
     assert wizard.draft.content.project is None

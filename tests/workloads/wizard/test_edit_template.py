@@ -10,6 +10,7 @@ from tests.factories import (
     EnvironmentFactory,
     TemplateFactory,
     UserFactory,
+    add_members,
 )
 from tests.web import DRAWER
 from tests.workloads.wizard.browser import Wizard
@@ -75,7 +76,7 @@ def test_an_asset_that_it_no_longer_names_is_no_longer_used(
 def test_a_reader_of_a_template_does_not_update_it(project: Project) -> None:
     shared = TemplateFactory(in_cluster=True, home=project, name="shared", draft_json={})
     reader = UserFactory()
-    project.members.add(reader)
+    add_members(project, reader)
     wizard = Wizard(reader).open(f"/workloads/new/?template={shared.pk}")
     assert "Update shared" not in wizard.open(save_address(wizard)).page
     assert wizard.client.post(save_address(wizard), {"action": "update"}).status_code == 403
@@ -129,7 +130,7 @@ def test_a_refused_update_of_a_template_keeps_the_draft(wizard: Wizard, template
 def test_a_reader_who_asks_to_edit_only_uses_the_template(project: Project) -> None:
     shared = TemplateFactory(in_cluster=True, home=project, name="shared", draft_json={})
     reader = UserFactory()
-    project.members.add(reader)
+    add_members(project, reader)
     wizard = Wizard(reader).open(f"/workloads/new/?template={shared.pk}&edit")
     assert "Update template" not in wizard.page
     assert wizard.draft.edits is None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from projects.models import Project
-from tests.factories import ClusterFactory, UserFactory
+from tests.factories import ClusterFactory, UserFactory, add_members
 from tests.projects.posts import project_form
 from tests.web import DRAWER
 from tests.workloads.wizard.browser import Wizard
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def admin(project: Project) -> Wizard:
     user = UserFactory(administrator=True)
-    project.members.add(user)
+    add_members(project, user)
     return Wizard(user).ready("kept")
 
 

@@ -13,6 +13,7 @@ from tests.factories import (
     ProjectFactory,
     UserFactory,
     WorkloadFactory,
+    remove_members,
 )
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads import services
@@ -112,7 +113,7 @@ def test_the_wizard_refuses_a_training_that_can_never_start(
 
 def test_someone_who_left_the_project_cannot_submit(wizard: Wizard, project: Project) -> None:
     wizard.ready().open(wizard.at(3))
-    project.members.clear()
+    remove_members(project)
     wizard.press("create")
     assert wizard.status == 422
     assert not Workload.objects.exists()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from projects.models import Project
-from tests.factories import UserFactory
+from tests.factories import UserFactory, add_members
 from tests.workloads.wizard.browser import Inputs, Wizard
 from tests.workloads.wizard.tools import GROUPS, TOOLS, USERS, people
 
@@ -76,7 +76,7 @@ def test_a_number_in_place_of_names_is_shown_as_a_name(opened: Wizard) -> None:
 def test_an_email_address_is_taken_for_the_user_who_has_it(
     opened: Wizard, on_kubernetes: Project
 ) -> None:
-    on_kubernetes.members.add(UserFactory(username="maria", email="Maria@example.com"))
+    add_members(on_kubernetes, UserFactory(username="maria", email="Maria@example.com"))
     UserFactory(username="margit", email="margit@example.com")
     page = opened.save(2, **people("maria@Example.com", "margit@example.com"))
     assert "maria@Example.com is maria." in page
@@ -95,7 +95,7 @@ def test_an_author_who_names_their_own_address_is_not_left_out(opened: Wizard) -
 
 def test_an_address_of_several_is_warned_of(opened: Wizard, on_kubernetes: Project) -> None:
     for name in ("maria", "mark"):
-        on_kubernetes.members.add(UserFactory(username=name, email="team@example.com"))
+        add_members(on_kubernetes, UserFactory(username=name, email="team@example.com"))
     page = opened.save(2, **people("team@example.com"))
     unclear = "The address team@example.com does not say who is meant: enter the username, "
     assert f"{unclear}maria or mark." in page
@@ -104,7 +104,7 @@ def test_an_address_of_several_is_warned_of(opened: Wizard, on_kubernetes: Proje
 def test_an_ambiguous_address_does_not_reveal_invisible_users(
     opened: Wizard, on_kubernetes: Project
 ) -> None:
-    on_kubernetes.members.add(UserFactory(username="maria", email="maria@example.com"))
+    add_members(on_kubernetes, UserFactory(username="maria", email="maria@example.com"))
     UserFactory(username="maria@example.com")
     page = opened.save(2, **people("maria@example.com"))
     unclear = "The address maria@example.com does not say who is meant: enter the username, "

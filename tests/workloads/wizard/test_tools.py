@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from accounts.models import GroupMembership, User, UserGroup
+from accounts.access import ACCOUNT
+from accounts.models import GroupMembership, UserGroup
+from accounts.permissions import ADMINISTRATOR
 from projects.models import Project
-from tests.factories import UserFactory, WorkloadFactory
+from tests.factories import UserFactory, WorkloadFactory, add_members, give, remove_members
 from tests.workloads.wizard.browser import Wizard
 from tests.workloads.wizard.tools import GROUPS, TOOLS, USERS, people, tool
 from workloads.models import Workload
@@ -108,7 +110,7 @@ def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
     colleague = UserFactory(username="maria")
     project = served.plan().project
     assert project
-    project.members.add(colleague)
+    add_members(project, colleague)
     page = served.save(2, **people("maria", "nobody", str(stranger)))
     assert "There is no user nobody, stranger in your projects." in page
     assert "You are not among them." in page
@@ -126,7 +128,7 @@ def test_groups_that_the_author_is_not_in_are_warned_of(served: Wizard) -> None:
     GroupMembership.objects.create(group=group, user=served.user)
     page = served.save(2, **people("vision", access=GROUPS))
     assert "You are in none" not in page
-    User.objects.filter(pk=served.user.pk).update(role="administrator")
+    give(served.user, ADMINISTRATOR.name, ACCOUNT)
     page = served.save(2, **people("vision", "other", access=GROUPS))
     assert "There is no group other yet." in page
 
@@ -134,7 +136,7 @@ def test_groups_that_the_author_is_not_in_are_warned_of(served: Wizard) -> None:
 def test_names_are_suggested_from_the_authors_projects_and_groups(
     served: Wizard, on_kubernetes: Project
 ) -> None:
-    on_kubernetes.members.add(UserFactory(username="maria"), UserFactory(username="mark"))
+    add_members(on_kubernetes, UserFactory(username="maria"), UserFactory(username="mark"))
     UserFactory(username="margit")
     for name in ("vision", "vision-outside"):
         UserGroup.objects.create(name=name)
@@ -148,7 +150,7 @@ def test_names_are_suggested_from_the_authors_projects_and_groups(
     assert suggested("mar", "authorizedUsers") == ["maria", "mark"]
     assert suggested(" ARK", "authorizedUsers") == ["mark"]
     assert suggested("vis", "authorizedGroups") == ["vision"]
-    on_kubernetes.members.remove(served.user)
+    remove_members(on_kubernetes, served.user)
     assert suggested("mar", "authorizedUsers") == [], "of projects that the author sees"
 
 

@@ -51,7 +51,7 @@ def test_the_page_says_that_an_image_is_not_used(wizard: Wizard) -> None:
 def test_slurm_uses_an_image_where_it_starts_containers(
     wizard: Wizard, found: str, used: bool
 ) -> None:
-    cluster = wizard.user.projects.get().cluster
+    cluster = Project.objects.visible_to(wizard.user).get().cluster
     cluster.kind = "slurm"
     cluster.settings_json = {"directory": "/shared/trainyard"}
     frameworks = [{"framework": "PyTorch", "available": True}]

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils.text import get_text_list
 
 from accounts import access
-from accounts.models import User, UserGroup
+from accounts.models import AccessRule, User, UserGroup
 from core.forms.shown import ShownField
 from projects.models import Project
 from spec.parts.environment import Access
@@ -32,11 +32,15 @@ def suggest_names(draft: Draft, text: str, *, of: str) -> list[str]:
 
 
 def _visible_people(user: User) -> QuerySet[User]:
-    """Return the members of the user's projects, or everyone if the user may list all users."""
-    active = User.objects.filter(is_active=True)
+    """Return the people who have a role in the user's projects, or everyone if the user may list
+    all users."""
+    active = User.objects.people().filter(is_active=True)
     if access.may(user, "users.read"):
         return active
-    return active.filter(projects__in=Project.objects.visible_to(user))
+    visible = Project.objects.visible_to(user).values_list("pk", flat=True)
+    keys = [access.scope_key("project", pk) for pk in visible]
+    rules = AccessRule.objects.in_force().filter(scope__in=keys)
+    return active.filter(pk__in=access.people_of(rules).values("pk"))
 
 
 def _visible_groups(user: User) -> QuerySet[UserGroup]:

@@ -13,7 +13,7 @@ from clusters.models import Cluster
 from projects.models import Project
 from spec.phases import Phase
 from tests.caller import Body, Caller
-from tests.factories import ProjectFactory, WorkloadFactory
+from tests.factories import ProjectFactory, WorkloadFactory, remove_members
 from workloads import submission
 from workloads.models import Event, Workload
 
@@ -216,12 +216,12 @@ def test_a_project_that_is_lost_meanwhile_is_told_of(
         raise IntegrityError("a row that something refers to is gone")
 
     def forgotten(user: User) -> None:
-        project.members.remove(user)
+        remove_members(project, user)
         forget(user)
 
-    forget = access.forget_memberships
+    forget = access.forget_rules
     monkeypatch.setattr(submission, "create", too_late)
-    monkeypatch.setattr(access, "forget_memberships", forgotten)
+    monkeypatch.setattr(access, "forget_rules", forgotten)
     status, answer = call("POST", PATH, sweep(seed_body, "a"))
     assert status == 400, answer
     assert set(issues(answer)) == {"workloads.0.projectId", "workloads.0.clusterId"}

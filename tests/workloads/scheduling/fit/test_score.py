@@ -12,7 +12,7 @@ from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
-from tests.factories import UserFactory, WorkloadFactory
+from tests.factories import UserFactory, WorkloadFactory, add_members
 from tests.workloads.gangs import engine, now, project, waiting
 from workloads import services
 from workloads.models import CausePeriod, Workload
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def member(project: Project) -> User:
     user: User = UserFactory()
-    project.members.add(user)
+    add_members(project, user)
     return user
 
 

@@ -13,7 +13,7 @@ from projects.models import Department, Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase, Reason
 from tests.caller import Caller
-from tests.factories import IMAGE, TENTH, UserFactory, WorkloadFactory
+from tests.factories import IMAGE, TENTH, UserFactory, WorkloadFactory, add_members
 from tests.web import signed_in
 from tests.workloads.gangs import now, phases
 from workloads import reconcile, services
@@ -81,7 +81,7 @@ def submitted(project: Project, member: User, **values: Any) -> Workload:
 @pytest.mark.usefixtures("valkey")
 def test_a_workload_keeps_the_rules_of_its_submission(project: Project) -> None:
     member = UserFactory()
-    project.members.add(member)
+    add_members(project, member)
     rules = {
         "training_job_time_limit_seconds": 7200,
         "training_job_max_idle_duration_seconds": 600,
@@ -103,7 +103,7 @@ def test_a_workload_keeps_the_rules_of_its_submission(project: Project) -> None:
 @pytest.mark.usefixtures("valkey")
 def test_an_idle_limit_is_not_for_workloads_without_gpus(project: Project) -> None:
     member = UserFactory()
-    project.members.add(member)
+    add_members(project, member)
     Project.objects.update(training_job_max_idle_duration_seconds=600)
     assert submitted(Project.objects.get(), member).idle_gpu_limit_seconds is None
 
@@ -197,7 +197,7 @@ def test_the_page_warns_and_offers_the_extension_to_the_owner(project: Project) 
     assert "1 h 40 min (department research)" in page
     assert f"{address}extend/" in page
     colleague = UserFactory()
-    project.members.add(colleague)
+    add_members(project, colleague)
     assert f"{address}extend/" not in signed_in(colleague).get(address).content.decode()
     owner = signed_in(owner_of(workload))
     assert owner.get(f"{address}extend/").status_code == 200

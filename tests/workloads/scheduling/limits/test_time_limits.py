@@ -13,7 +13,7 @@ from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.phases import Phase, Reason
-from tests.factories import IMAGE, UserFactory, WorkloadFactory, workload_spec
+from tests.factories import IMAGE, UserFactory, WorkloadFactory, add_members, workload_spec
 from tests.workloads.gangs import now, phases
 from workloads import reconcile, services
 from workloads.launch import launch_with_secrets
@@ -50,7 +50,7 @@ def test_a_workload_that_ran_for_its_time_limit_is_asked_to_end(project: Project
 @pytest.mark.usefixtures("valkey")
 def test_a_workload_is_held_to_the_limit_that_it_was_submitted_with(project: Project) -> None:
     member = UserFactory()
-    project.members.add(member)
+    add_members(project, member)
     draft = WorkloadDraft(
         name="train",
         cluster=project.cluster_id,
