@@ -71,6 +71,13 @@ def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
         raise PermissionDenied(missing_permission_text(action, user, *scopes))
 
 
+def require_anywhere(user: User | AnonymousUser, action: str) -> None:
+    """Raise ``PermissionDenied`` if there is no scope in which a user may perform an action. Ask
+    before an object is looked up, and then for its scopes."""
+    if not may_anywhere(user, action):
+        raise PermissionDenied(missing_permission_text(action, user))
+
+
 def may_with_own(user: User | AnonymousUser, action: str) -> bool:
     """Whether a user may perform an action on objects that belong to them alone, in any scope.
     Every active user may; a program may if its access key covers the action."""

@@ -5,7 +5,6 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http.response import HttpResponseBase
 
 from accounts import access
@@ -30,8 +29,7 @@ def permission_required(action: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def check_permission(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not access.may_anywhere(request.user, action):
-                raise PermissionDenied(access.missing_permission_text(action, request.user))
+            access.require_anywhere(request.user, action)
             return view(request, *args, **kwargs)
 
         return cast(View, login_required(check_permission))

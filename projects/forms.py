@@ -25,7 +25,7 @@ from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from engines.local_queues import LocalQueue
-from projects.members import researchers_of
+from projects.members import researchers_of, visible_people
 from projects.models import Department, Project
 from projects.ranks import RANKS
 from projects.rules import RULE_COLUMNS
@@ -150,9 +150,10 @@ class DepartmentForm(Form):
     VALUES: type[DepartmentValues] = DepartmentValues
 
     def __init__(
-        self, posted: QueryDict | None, *, initial: Values, fixed: Collection[str] = ()
+        self, posted: QueryDict | None, *, by: User, initial: Values, fixed: Collection[str] = ()
     ) -> None:
-        self.clusters = {str(cluster.pk): cluster for cluster in Cluster.objects.all()}
+        clusters = Cluster.objects.visible_to(by)
+        self.clusters = {str(cluster.pk): cluster for cluster in clusters}
         offered = {
             "clusters": [(pk, cluster.name) for pk, cluster in self.clusters.items()],
             **self.field_options(),
@@ -237,14 +238,15 @@ class ProjectForm(DepartmentForm):
     VALUES = ProjectValues
 
     def __init__(
-        self, posted: QueryDict | None, *, initial: Values, fixed: Collection[str] = ()
+        self, posted: QueryDict | None, *, by: User, initial: Values, fixed: Collection[str] = ()
     ) -> None:
-        people = User.objects.people().filter(is_active=True).order_by("username")
+        people = visible_people(by).order_by("username")
         self.people = {str(user.pk): user for user in people}
         self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
         self.initial_name = str(initial.get("name", ""))
-        super().__init__(posted, initial=initial, fixed=fixed)
-        self.departments = Department.objects.values_list("name", flat=True).distinct()
+        super().__init__(posted, by=by, initial=initial, fixed=fixed)
+        departments = Department.objects.open_to(by, "projects.create")
+        self.departments = departments.values_list("name", flat=True).distinct()
         self["department"].attributes = {"list": "departments", "autocomplete": "off"}
 
     def field_options(self) -> dict[str, list[tuple[str, str]]]:

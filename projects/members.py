@@ -37,6 +37,18 @@ def projects_of(user: User) -> QuerySet[Project]:
     return Project.objects.filter(pk__in=ids)
 
 
+def visible_people(user: User) -> QuerySet[User]:
+    """Return the active people who have a role in the user's projects, or everyone if the user may
+    list all users."""
+    active = User.objects.people().filter(is_active=True)
+    if access.may(user, "users.read"):
+        return active
+    visible = Project.objects.visible_to(user).values_list("pk", flat=True)
+    keys = [access.scope_key("project", pk) for pk in visible]
+    rows = AccessRule.objects.in_force().filter(scope__in=keys)
+    return active.filter(pk__in=access.people_of(rows).values("pk"))
+
+
 def add_member(project: Project, user: User, *, by: User) -> bool:
     """Add a member. Returns ``False`` if the user is a member already."""
     if _rules_in(project).filter(user=user).exists():

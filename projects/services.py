@@ -41,7 +41,7 @@ def create_project(
 
     ``ValidationError`` names the wrong fields.
     """
-    access.require(by, "projects.create", *cluster.scope_keys)
+    _require_creation(by, cluster, department)
     project = Project(
         name=name.strip(),
         cluster=cluster,
@@ -85,6 +85,8 @@ def update_project(
     ``ValidationError`` names the wrong fields.
     """
     access.require(by, "projects.update", *project.scope_keys)
+    if department.strip() != project.department.name:
+        _require_creation(by, project.cluster, department)
     with transaction.atomic():
         before = _audit_facts(project)
         project.name = name.strip()
@@ -172,6 +174,13 @@ def _audit_facts(project: Project) -> dict[str, Any]:
 
 def _set_department(project: Project, name: str, by: User) -> None:
     project.department = _get_or_create_department(project.cluster, name, by)
+
+
+def _require_creation(by: User, cluster: Cluster, department: str) -> None:
+    """Require the permission to create projects in the department of this name, or, to create it as
+    well, in the cluster."""
+    named = Department.objects.filter(cluster=cluster, name=department.strip()).first()
+    access.require(by, "projects.create", *(named or cluster).scope_keys)
 
 
 def _get_or_create_department(cluster: Cluster, name: str, by: User) -> Department:

@@ -116,7 +116,7 @@ class RuleNarrowing(Filtered):
     role_id: int | None = Field(default=None, description="The ID of the role")
 
     def rules(self, user: User) -> list[AccessRuleOut]:
-        _require_anywhere(user, "access-rules.read")
+        access.require_anywhere(user, "access-rules.read")
         rows = describe_rules(visible_rules(user))
         matching = (rule for rule in rows if self._matches(rule))
         return filter_objects(matching, self, FIELDS, "subject_id", "role_name", "scope_name")
@@ -154,7 +154,7 @@ def count_access_rules(request: ApiRequest, narrowing: Query[RuleNarrowing]) -> 
 @router.get("/authorization/access-rules/{int:rule_id}", response=AccessRuleOut)
 def get_access_rule(request: ApiRequest, rule_id: int) -> AccessRuleOut:
     """One rule, by its id."""
-    _require_anywhere(request.user, "access-rules.read")
+    access.require_anywhere(request.user, "access-rules.read")
     return _describe_rule(find_rule(rule_id, request.user))
 
 
@@ -167,7 +167,7 @@ def create_access_rule(request: ApiRequest, body: AccessRuleIn) -> Status[Access
 @router.post("/authorization/access-rules/batch-create", response=AccessRulesCreated)
 def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessRulesCreated:
     """A role for several subjects in several scopes; each succeeds or fails on its own."""
-    _require_anywhere(request.user, "access-rules.create")
+    access.require_anywhere(request.user, "access-rules.create")
     matrix = body.payload
     failed = list[RefusedRule]()
     created_rules = []
@@ -187,7 +187,7 @@ def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessR
 @router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
 def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
     """Take a role away. The account always keeps an administrator: 409 for the last one."""
-    _require_anywhere(request.user, "access-rules.delete")
+    access.require_anywhere(request.user, "access-rules.delete")
     revoke_rule(find_rule(rule_id, request.user), request.user)
     return Status(204, None)
 
@@ -200,7 +200,7 @@ def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
 def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     """Take several roles away; each succeeds or fails on its own. ``validate_delete`` changes
     nothing and only says which exist."""
-    _require_anywhere(request.user, "access-rules.delete")
+    access.require_anywhere(request.user, "access-rules.delete")
     result = AccessRulesDeleted(succeeded=[], failed=[])
     for number in body.ids:
         try:
@@ -260,9 +260,3 @@ def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) ->
 
 def _describe_rule(rule: AccessRule) -> AccessRuleOut:
     return next(describe_rules([rule]))
-
-
-def _require_anywhere(user: User, action: str) -> None:
-    """Raise ``PermissionDenied`` if the user has this permission in no scope at all."""
-    if not access.may_anywhere(user, action):
-        access.require(user, action)

@@ -9,6 +9,7 @@ from ninja import Body, Field, Query, Router, Status
 
 from accounts import access
 from accounts.api.tokens import ApiRequest
+from accounts.models import User
 from clusters.models import Cluster
 from core.rest.api import (
     Count,
@@ -139,8 +140,9 @@ class DepartmentList(Wire):
 
 
 class DepartmentNarrowing(Filtered):
-    def rows(self) -> QuerySet[Department]:
-        rows = filter_queryset(Department.objects.all(), self.filter_by, org_units.FIELDS)
+    def rows(self, user: User) -> QuerySet[Department]:
+        visible = Department.objects.visible_to(user)
+        rows = filter_queryset(visible, self.filter_by, org_units.FIELDS)
         return rows.filter(name__icontains=self.search) if self.search else rows
 
 
@@ -153,7 +155,9 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
     """All departments. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
     ``totalGpuQuota`` and the times."""
     _require(request, "departments.read")
-    page, following = listing.cut(sort_queryset(listing.rows(), listing, org_units.FIELDS))
+    page, following = listing.cut(
+        sort_queryset(listing.rows(request.user), listing, org_units.FIELDS)
+    )
     departments_out = [DepartmentOut.from_share(share) for share in shares_of(page)]
     return DepartmentList(departments=departments_out, next=following)
 
@@ -162,7 +166,7 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
 def count_departments(request: ApiRequest, narrowing: Query[DepartmentNarrowing]) -> Count:
     """The number of departments that match the filters."""
     _require(request, "departments.read")
-    return Count(count=narrowing.rows().count())
+    return Count(count=narrowing.rows(request.user).count())
 
 
 @router.post("/org-unit/departments", response={201: DepartmentOut}, by_alias=True)
@@ -170,7 +174,9 @@ def create_department(request: ApiRequest, body: DepartmentIn) -> Status[Departm
     """Create a department on a cluster. It has no projects yet; new projects choose their
     department."""
     _require(request, "departments.create")
-    cluster = org_units.find_cluster(Cluster.objects.all(), body.cluster_id, REFUSED)
+    cluster = org_units.find_cluster(
+        Cluster.objects.visible_to(request.user), body.cluster_id, REFUSED
+    )
     org_units.raise_issues(REFUSED, body.unsupported_issues(over_quota=body.over_quota))
     with translate_errors(REFUSED):
         department = departments.create_department(
@@ -249,7 +255,8 @@ def _update(
 
 def _find_department(request: ApiRequest, pk: int) -> Department:
     _require(request, "departments.read")
-    department = Department.objects.select_related("cluster").filter(pk=pk).first()
+    visible = Department.objects.visible_to(request.user)
+    department = visible.select_related("cluster").filter(pk=pk).first()
     if department is None:
         raise not_found("The department")
     return department
@@ -257,7 +264,7 @@ def _find_department(request: ApiRequest, pk: int) -> Department:
 
 def _require(request: ApiRequest, action: str) -> None:
     with translate_errors(REFUSED):
-        access.require(request.user, action)
+        access.require_anywhere(request.user, action)
 
 
 def _department_out(department: Department) -> DepartmentOut:

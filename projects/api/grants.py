@@ -125,8 +125,7 @@ def find_rule(number: int, user: User) -> AccessRule:
 def grant_role(body: AccessRuleIn, by: User) -> AccessRule:
     """Create a rule. Raises ``ApiError``: 400 with every problem, 403 without the permission, or
     409 if it exists."""
-    if not access.may_anywhere(by, "access-rules.create"):
-        access.require(by, "access-rules.create")
+    access.require_anywhere(by, "access-rules.create")
     subject, role, scope, issues = _read_request(body, by)
     if issues or subject is None or role is None or scope is None:
         raise refusal_error(REFUSED, issues)

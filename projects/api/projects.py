@@ -220,7 +220,7 @@ def count_projects(request: ApiRequest, narrowing: Query[ProjectNarrowing]) -> C
 def create_project(request: ApiRequest, body: ProjectIn) -> Status[ProjectOut]:
     """Create a project on a cluster. 400 lists every invalid field."""
     with translate_errors(REFUSED):
-        access.require(request.user, "projects.create")
+        access.require_anywhere(request.user, "projects.create")
     visible = Cluster.objects.visible_to(request.user)
     cluster = org_units.find_cluster(visible, body.cluster_id, REFUSED)
     values = _service_values(body, cluster)

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from accounts import access
 from accounts.http import Request, permission_required
 from core.forms.form import collect_errors
 from core.web.http import render_partial
@@ -28,7 +29,8 @@ DEPARTMENTS_A_PAGE = 50
 @permission_required("departments.read")
 def listing(request: Request) -> HttpResponse:
     text = search_text(request.GET)
-    matches = Department.objects.select_related("cluster").order_by("name", "pk")
+    visible = Department.objects.visible_to(request.user)
+    matches = visible.select_related("cluster").order_by("name", "pk")
     if text:
         matches = matches.filter(name__icontains=text)
     page = Paginator(matches, DEPARTMENTS_A_PAGE).get_page(request.GET.get("page"))
@@ -44,7 +46,7 @@ def listing(request: Request) -> HttpResponse:
 @permission_required("departments.create")
 def create(request: Request) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
-    form = DepartmentForm(posted, initial={"over_quota": True})
+    form = DepartmentForm(posted, by=request.user, initial={"over_quota": True})
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
             department = departments.create_department(
@@ -58,10 +60,15 @@ def create(request: Request) -> HttpResponse:
 @form_methods
 @permission_required("departments.update")
 def edit(request: Request, pk: int) -> HttpResponse:
-    department = get_object_or_404(Department.objects.select_related("cluster"), pk=pk)
+    department = get_object_or_404(
+        Department.objects.visible_to(request.user).select_related("cluster"), pk=pk
+    )
+    access.require(request.user, "departments.update", *department.scope_keys)
     posted = request.POST if request.method == "POST" else None
     fixed = ("cluster",)  # its projects and assets are there
-    form = DepartmentForm(posted, initial=initial_shared_values(department), fixed=fixed)
+    form = DepartmentForm(
+        posted, by=request.user, initial=initial_shared_values(department), fixed=fixed
+    )
     warning = current_quota_warning(department)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
@@ -88,7 +95,8 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @form_methods
 @permission_required("departments.delete")
 def delete(request: Request, pk: int) -> HttpResponse:
-    department = get_object_or_404(Department, pk=pk)
+    department = get_object_or_404(Department.objects.visible_to(request.user), pk=pk)
+    access.require(request.user, "departments.delete", *department.scope_keys)
     return deletion_page(
         request,
         department,

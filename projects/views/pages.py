@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts import access
 from accounts.http import Request, permission_required
 from clusters.models import Cluster
 from core.forms.form import collect_errors
@@ -116,7 +117,9 @@ def create(request: Request) -> HttpResponse:
     new project is for."""
     posted = request.POST if request.method == "POST" else None
     form = ProjectForm(
-        posted, initial=blank_project_values() | {"cluster": request.GET.get("cluster", "")}
+        posted,
+        by=request.user,
+        initial=blank_project_values() | {"cluster": request.GET.get("cluster", "")},
     )
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
@@ -134,10 +137,13 @@ def create(request: Request) -> HttpResponse:
 @form_methods
 @permission_required("projects.update")
 def edit(request: Request, pk: int) -> HttpResponse:
-    project = get_object_or_404(Project.objects.for_list(), pk=pk)
+    project = get_object_or_404(Project.objects.visible_to(request.user).for_list(), pk=pk)
+    access.require(request.user, "projects.update", *project.scope_keys)
     posted = request.POST if request.method == "POST" else None
     fixed = ("cluster",)  # its workloads and assets are there
-    form = ProjectForm(posted, initial=initial_project_values(project), fixed=fixed)
+    form = ProjectForm(
+        posted, by=request.user, initial=initial_project_values(project), fixed=fixed
+    )
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
             services.update_project(project, by=request.user, **form.service_values())
@@ -156,7 +162,8 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @form_methods
 @permission_required("projects.delete")
 def delete(request: Request, pk: int) -> HttpResponse:
-    project = get_object_or_404(Project.objects.for_list(), pk=pk)
+    project = get_object_or_404(Project.objects.visible_to(request.user).for_list(), pk=pk)
+    access.require(request.user, "projects.delete", *project.scope_keys)
     return deletion_page(
         request,
         project,

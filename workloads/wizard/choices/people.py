@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.utils.text import get_text_list
 
 from accounts import access
-from accounts.models import AccessRule, User, UserGroup
+from accounts.models import User, UserGroup
 from core.forms.shown import ShownField
-from projects.models import Project
+from projects.members import visible_people
 from spec.parts.environment import Access
 from workloads.models import Draft
 from workloads.tools.names import is_named, users_by_name
@@ -25,22 +25,10 @@ AUTHOR_IN_NO_GROUP = "You are in none of these groups. As the author you still h
 def suggest_names(draft: Draft, text: str, *, of: str) -> list[str]:
     """Return up to :data:`MOST` sorted names that contain ``text``, of groups if ``of`` says so,
     else of people. The draft's author may see all of them."""
-    names = _visible_groups(draft.owner) if of == Access.GROUPS else _visible_people(draft.owner)
+    names = _visible_groups(draft.owner) if of == Access.GROUPS else visible_people(draft.owner)
     column = "name" if of == Access.GROUPS else "username"
     fitting = names.filter(**{f"{column}__icontains": text.strip()})
     return list(fitting.order_by(column).values_list(column, flat=True).distinct()[:MOST])
-
-
-def _visible_people(user: User) -> QuerySet[User]:
-    """Return the people who have a role in the user's projects, or everyone if the user may list
-    all users."""
-    active = User.objects.people().filter(is_active=True)
-    if access.may(user, "users.read"):
-        return active
-    visible = Project.objects.visible_to(user).values_list("pk", flat=True)
-    keys = [access.scope_key("project", pk) for pk in visible]
-    rules = AccessRule.objects.in_force().filter(scope__in=keys)
-    return active.filter(pk__in=access.people_of(rules).values("pk"))
 
 
 def _visible_groups(user: User) -> QuerySet[UserGroup]:
@@ -57,7 +45,7 @@ def add_warnings(shown: ShownField, by: User) -> None:
         if who.names and rule == Access.USERS:
             usernames = {
                 by.username,
-                *_usernames(_visible_people(by).filter(username__in=who.names)),
+                *_usernames(visible_people(by).filter(username__in=who.names)),
             }
             others = [name for name in who.names if name not in usernames]
             holders_by_address = _address_holders(others, by)
@@ -89,7 +77,7 @@ def _address_holders(names: list[str], by: User) -> dict[str, AddressHolders]:
     """Return the names that are email addresses of people whom the author may see."""
     all_users = users_by_name(names)
     ids = {user.pk for users in all_users.values() for user in users}
-    visible = {by.username, *_usernames(_visible_people(by).filter(pk__in=ids))}
+    visible = {by.username, *_usernames(visible_people(by).filter(pk__in=ids))}
     addresses = {}
     for name in names:
         users = all_users.get(name.lower(), [])
