@@ -35,6 +35,14 @@ ACCOUNT = "account"  # the scope that holds all others
 MOST_NAMED = 3  # people whom a refusal names
 
 
+class MissingPermission(PermissionDenied):
+    """A user lacks a permission. The message says who has it."""
+
+    def __init__(self, action: str, text: str) -> None:
+        super().__init__(text)
+        self.action = action
+
+
 def scope_key(kind: str, pk: Any) -> str:
     """Return the key of a scope, such as ``project:3``."""
     return f"{kind}:{pk}"
@@ -68,14 +76,14 @@ def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
     """Raise ``PermissionDenied`` unless a user may perform an action on an object in these
     scopes."""
     if not may(user, action, *scopes):
-        raise PermissionDenied(missing_permission_text(action, user, *scopes))
+        raise MissingPermission(action, missing_permission_text(action, user, *scopes))
 
 
 def require_anywhere(user: User | AnonymousUser, action: str) -> None:
     """Raise ``PermissionDenied`` if there is no scope in which a user may perform an action. Ask
     before an object is looked up, and then for its scopes."""
     if not may_anywhere(user, action):
-        raise PermissionDenied(missing_permission_text(action, user))
+        raise MissingPermission(action, missing_permission_text(action, user))
 
 
 def may_with_own(user: User | AnonymousUser, action: str) -> bool:

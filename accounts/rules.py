@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -108,7 +108,8 @@ def require_own_permissions(by: User, role: AccessRole, scope_keys: Sequence[str
     for action in role.permissions:
         if not access.may(by, action, *scope_keys):
             text = access.missing_permission_text(action, by, *scope_keys)
-            raise PermissionDenied(f"The role {role} permits more than you may do there. {text}")
+            refusal = f"The role {role} permits more than you may do there. {text}"
+            raise access.MissingPermission(action, refusal)
 
 
 def _own_key(scope_keys: Sequence[str]) -> str:

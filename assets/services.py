@@ -168,7 +168,8 @@ def _save_new(
     document: Document | None,
 ) -> None:
     if not scope.is_open_to(by, "assets.create"):
-        raise PermissionDenied(access.missing_permission_text("assets.create", by))
+        text = access.missing_permission_text("assets.create", by)
+        raise access.MissingPermission("assets.create", text)
     asset.set_scope(scope)
     asset.name = name.strip()
     asset.description = description.strip()

@@ -8,13 +8,15 @@ Call it in the transaction of the change, so that neither is saved without the o
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.db.models import DateTimeField, JSONField, Model
+from django.utils import timezone
 
 from audit.models import AuditEntry
-from audit.words import Verb
+from audit.words import ATTEMPT, Verb
 from core.database.fields import EncryptedTextField
 
 Facts = Mapping[str, Any]
@@ -42,6 +44,21 @@ def record(
     """Record that the user ``by`` did this to ``target``. ``by`` is ``None`` for commands on the
     machine itself."""
     record_each(by, verb, [target], before=before, after=after)
+
+
+def record_refusal(by: AbstractUser, attempt: str, permission: str) -> None:
+    """Record that the user ``by`` was refused an ``attempt``, a method and a path, for lack of a
+    permission. The same attempt is recorded once an hour, because pages and programs repeat
+    theirs."""
+    told = {
+        "by_name": str(by),
+        "verb": ATTEMPT,
+        "target_kind": "request",
+        "target_name": attempt[:200],
+    }
+    an_hour_ago = timezone.now() - timedelta(hours=1)
+    if not AuditEntry.objects.filter(at__gte=an_hour_ago, **told).exists():
+        AuditEntry.objects.create(by_id=by.pk, after={"missing permission": permission}, **told)
 
 
 def record_each(

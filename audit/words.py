@@ -7,6 +7,7 @@ Verb = Literal[
     "activate",
     "add",
     "approve",
+    "attempt",
     "change password",
     "copy",
     "create",
@@ -47,6 +48,7 @@ KINDS = (
     "policy",
     "project",
     "rank",
+    "request",
     "role",
     "sign-in by code",
     "subscription",
@@ -55,6 +57,7 @@ KINDS = (
     "webhook",
     "workload",
 )
+ATTEMPT: Verb = "attempt"  # something that was refused
 COMMAND_LINE = "Command line"  # stands for the user of a command on the machine itself
 #: Run:ai's action for each of our verbs. All other verbs are an update.
 ACTIONS = {

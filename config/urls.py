@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 from accounts.api.oauth import create_token_by_form
 from accounts.views.sign_in import CLOSED_PAGES, closed_page
 from config.health import health_notice, healthz
+from config.refusals import forbidden
 from config.rest.api import answer_unknown_path, api
 from config.rest.reference import api_reference
 from config.rest.storage_errors import internal_error
@@ -47,4 +48,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workloads.urls")),
 ]
 
+handler403 = forbidden
 handler500 = internal_error

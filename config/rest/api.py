@@ -26,6 +26,7 @@ from clusters.api.nodes import router as nodes
 from clusters.api.pools import router as node_pools
 from clusters.api.storage import router as storage_classes
 from clusters.api.telemetry import router as node_telemetry
+from config.refusals import note_refusal, record_refusals
 from config.rest.about import API_VERSION
 from config.rest.about import router as about
 from config.rest.description import DescribedApi
@@ -94,6 +95,7 @@ api = DescribedApi(
 api.add_decorator(note_unknown_parameters, mode="view")
 api.add_decorator(with_preconditions, mode="view")
 api.add_decorator(run_once_per_key, mode="view")
+api.add_decorator(record_refusals, mode="view")
 api.add_decorator(refuse_unknown_parameters)
 # Addresses are tried in this order, and most calls are about workloads.
 api.add_router("/workloads", batches)
@@ -151,6 +153,7 @@ def _respond(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 @api.exception_handler(ApiError)
 def _answer_api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    note_refusal(request, error.__cause__)
     return _respond(request, error)
 
 
@@ -184,6 +187,7 @@ def _answer_missing(request: HttpRequest, error: Http404) -> HttpResponse:
 
 @api.exception_handler(PermissionDenied)
 def _answer_refused(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    note_refusal(request, error)
     return _respond(request, ApiError(403, str(error)))
 
 

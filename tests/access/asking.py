@@ -29,6 +29,7 @@ from tests.fuzz.bodies import bodies
 
 SIGNS = {400: "?", 401: "1", 403: "3", 404: "4", 405: "5", 409: "?", 422: "?", 429: "1", 503: "!"}
 CLOSED = {"1", "3", "4", "5"}
+REFUSALS = ('INSERT INTO "audit_auditentry"',)  # a refused attempt is recorded
 WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
 #: Callers who may see none of the objects, and the tables in which they may write rows of their
 #: own.
@@ -109,7 +110,10 @@ class Asker:
         own = tuple(f'{verb} "{table}"' for verb in WRITES for table in OWN.get(path, ()))
         sent = [it["sql"] for it in queries if it["sql"].startswith(WRITES)]
         if sign in CLOSED or method == "GET" or who in OUTSIDE:
-            self.faults += [f"{request} writes {it:.60}" for it in sent if not it.startswith(own)]
+            allowed = (*own, *(REFUSALS if sign == "3" else ()))
+            self.faults += [
+                f"{request} writes {it:.60}" for it in sent if not it.startswith(allowed)
+            ]
         if (sign in CLOSED or who in OUTSIDE) and SECRET in _text(answer):
             self.faults.append(f"{request} reveals a name to a user whom it refuses")
         if sign == "4":

@@ -5,14 +5,15 @@ from audit.words import KINDS, VERBS
 
 #: Those of every version so far. A new one is one more word here, and none is ever removed.
 VERBS_SO_FAR = """
-    activate | add | approve | change password | copy | create | deactivate | delete | deny | extend
+    activate | add | approve | attempt | change password | copy | create | deactivate | delete
+    | deny | extend
     | forward a port of | open terminal | purge | remove | renew secret | renew the secret of
     | resend | reset password | run | sign in | sign out | stop | test | update
 """
 KINDS_SO_FAR = """
     access key | access rule | cluster | compute resource | connection test | credential
     | data source | department | environment | general settings | group | node pool | policy
-    | project | rank | role | sign-in by code | subscription
+    | project | rank | request | role | sign-in by code | subscription
     | template | user | webhook | workload
 """
 
