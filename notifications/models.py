@@ -25,7 +25,7 @@ from core.database.fields import (
     RenewableTextField,
 )
 from projects.models import Project
-from projects.scopes import Scoped
+from projects.scopes import Scoped, editable_scopes
 from spec.kind import WorkloadKind
 from spec.values.variable import MASK
 from workloads.models import Workload
@@ -61,8 +61,7 @@ def formats() -> Choices:
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def open_to(self, user: User, action: str) -> Self:
         """Webhooks in whose scope the user may perform this action."""
-        columns = {"project": "project", "department": "department", "cluster": "cluster"}
-        return self.filter(access.permitted_rows(user, action, **columns))
+        return self.filter(editable_scopes(user, action))
 
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "webhooks.read")

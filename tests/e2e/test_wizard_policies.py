@@ -15,6 +15,7 @@ from accounts.models import User
 from assets.models import DataSource
 from policies.services import save_policy
 from projects.models import Department, Project
+from tests.factories import add_members
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
 
@@ -22,7 +23,7 @@ admin = User.objects.get(username="admin")
 team = Project.objects.get(name="team-a")
 values = {"department": team.department, "cluster": team.cluster, "gpu_quota": 2}
 project = Project.objects.create(name="ruled", **values)
-project.members.add(User.objects.create_user("researcher", password="%s"))
+add_members(project, User.objects.create_user("researcher", password="%s"))
 source = DataSource.objects.create(
     name="imagenet",
     project=project,

@@ -15,7 +15,7 @@ from notifications.delivery.post import HookAnswer
 from notifications.models import Delivery, DeliveryState, Notification, ReportedCondition
 from projects.models import Project
 from spec.phases import Phase
-from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory, add_members
 from tests.notifications.factories import SubscriptionFactory, WebhookFactory
 from workloads.models import Workload
 
@@ -58,7 +58,7 @@ def test_a_workload_that_is_pending_for_long_is_told_once_per_wait(project: Proj
 
 def test_each_person_chooses_how_long_is_long(project: Project) -> None:
     patient, hasty = UserFactory.create_batch(2)
-    project.members.set([patient, hasty])
+    add_members(project, patient, hasty)
     SubscriptionFactory(user=patient, project=project, pending_minutes=60)
     SubscriptionFactory(user=hasty, project=project, pending_minutes=5)
     workload = pending(project, 10)
@@ -73,7 +73,7 @@ def test_each_person_chooses_how_long_is_long(project: Project) -> None:
 
 def test_a_quota_is_told_again_only_after_it_was_free(project: Project) -> None:
     lead = UserFactory()
-    project.members.add(lead)
+    add_members(project, lead)
     SubscriptionFactory(user=lead, project=project, events=[QUOTA])
     workload = WorkloadFactory(project=project, running=True, gpus=3.5)
     tasks.report_conditions()

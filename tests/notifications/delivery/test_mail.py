@@ -15,7 +15,7 @@ from notifications import tasks
 from notifications.delivery import mail, outbox, rounds
 from notifications.models import DeliveryState, Mail, Notification
 from spec.phases import Phase, RankPhase, Reason
-from tests.factories import UserFactory, WorkloadFactory
+from tests.factories import UserFactory, WorkloadFactory, remove_members
 from tests.notifications.factories import NotificationFactory, SubscriptionFactory
 from tests.notifications.mailbox import Mailbox, mail_server, text_of
 from workloads import logs
@@ -214,7 +214,7 @@ def test_who_lost_the_project_before_the_mail_gets_none(
     mailbox: Mailbox, workload: Workload, person: User
 ) -> None:
     add_notifications(workload, 1)
-    workload.project.members.remove(person)
+    remove_members(workload.project, person)
     tasks.send_mails()
     assert mailbox.received == []
     assert Mail.objects.get().state == DeliveryState.FAILED

@@ -12,7 +12,13 @@ from core.broker import stream
 from notifications.delivery import outbox, rounds
 from notifications.models import Notification
 from spec.phases import Phase, Reason
-from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.factories import (
+    ProjectFactory,
+    UserFactory,
+    WorkloadFactory,
+    add_members,
+    remove_members,
+)
 from tests.notifications.factories import SubscriptionFactory
 from workloads.history import events
 from workloads.models import Event, Workload
@@ -74,13 +80,13 @@ def test_a_subscription_limits_kinds_and_events(workload: Workload) -> None:
 
 def test_members_are_told_of_a_project_only_while_they_may_see_it(workload: Workload) -> None:
     member = UserFactory()
-    workload.project.members.add(member)
+    add_members(workload.project, member)
     SubscriptionFactory(user=member, project=workload.project)
     SubscriptionFactory(user=UserFactory(), project=workload.project)
     change(workload, Phase.FAILED)
     assert Notification.objects.exclude(user=workload.created_by).get().user == member
     assert Notification.objects.visible_to(member).count() == 1
-    workload.project.members.remove(member)
+    remove_members(workload.project, member)
     change(workload, Phase.FAILED)
     assert told(member) == ["workload.failed"]
     assert not Notification.objects.visible_to(User.objects.get(pk=member.pk)).exists()
@@ -136,7 +142,7 @@ def test_old_events_are_no_news(workload: Workload) -> None:
 
 def test_deactivated_people_are_told_nothing(workload: Workload) -> None:
     follower = UserFactory(is_active=False)
-    workload.project.members.add(follower)
+    add_members(workload.project, follower)
     SubscriptionFactory(user=follower, project=workload.project)
     assert workload.created_by
     workload.created_by.is_active = False
@@ -165,7 +171,7 @@ def test_many_people_cost_no_query_each_for_an_event(
 ) -> None:
     project = ProjectFactory()
     for user in UserFactory.create_batch(5):
-        project.members.add(user)
+        add_members(project, user)
         SubscriptionFactory(user=user, project=workload.project)
     Event.objects.bulk_create(Event(workload=workload, phase=Phase.FAILED) for _ in range(20))
     with django_assert_max_num_queries(30):  # type: ignore[operator]

@@ -6,7 +6,7 @@ from django.test import Client
 from accounts.models import User
 from notifications.models import Notification, Subscription
 from projects.models import Project
-from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory, add_members
 from tests.notifications.factories import NotificationFactory, SubscriptionFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
@@ -21,7 +21,7 @@ def project() -> Project:
 @pytest.fixture
 def person(project: Project, client: Client) -> User:
     user = UserFactory(username="ada")
-    project.members.add(user)
+    add_members(project, user)
     client.force_login(user)
     return user
 

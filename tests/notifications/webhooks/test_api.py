@@ -194,7 +194,7 @@ def test_pending_messages_are_given_up_when_the_webhook_is_turned_off(
 def test_a_message_that_waits_for_a_secret_says_so(
     ada: Caller, project: Project, settings: Settings
 ) -> None:
-    webhook = WebhookFactory(project=project)
+    webhook = WebhookFactory(of_project=True, project=project)
     row = Delivery.objects.create(webhook=webhook, type="workload.failed", body="{}")
     settings.SECRET_KEY = "another"
     for path in ("deliveries", f"deliveries/{row.pk}"):

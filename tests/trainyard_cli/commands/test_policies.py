@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from accounts.access import ACCOUNT
 from accounts.models import User
+from accounts.permissions import ADMINISTRATOR
 from policies.models import Policy
 from projects.models import Project
+from tests.factories import give
 from tests.policies.examples import make_policy, rule
 from tests.trainyard_cli.terminal import Terminal
 
@@ -25,8 +28,7 @@ policy:
 
 @pytest.fixture
 def administrator(researcher: User) -> User:
-    researcher.role = "administrator"
-    researcher.save()
+    give(researcher, ADMINISTRATOR.name, ACCOUNT)
     return researcher
 
 

@@ -7,7 +7,7 @@ import pytest
 from policies.models import Policy
 from projects.models import Project
 from tests.caller import Caller
-from tests.factories import UserFactory
+from tests.factories import UserFactory, add_members
 from tests.policies.examples import rule
 from tests.workloads.policies.projects import roomy_project
 from tests.workloads.policies.shapes import POLICY, submit_shapes
@@ -63,7 +63,7 @@ def test_a_wrong_policy_is_refused_with_every_problem(admin: Caller, project: Pr
 
 def test_members_may_not_simulate(project: Project) -> None:
     member = UserFactory.create()
-    project.members.add(member)
+    add_members(project, member)
     status, answer = Caller(member)("POST", SIMULATE, simulation(project, POLICY))
     assert status == 403
     assert "policies.create" in answer["message"]
