@@ -116,7 +116,7 @@ TABLE = r"""
 144+++ 144+++ /workloads/<uuid:pk>/delete/
 144+++ 144+++ /workloads/<uuid:pk>/logs/download/
 144+++ 144+++ /workloads/<uuid:pk>/stop/
-144+++ 144+++ /workloads/<uuid:pk>/extend/
+144+++ 144??? /workloads/<uuid:pk>/extend/
 144+++ 144??? /compute-resources/<uuid:pk>/copy/
 144+++ 144??? /credentials/<uuid:pk>/copy/
 144+++ 144??? /data-sources/<uuid:pk>/copy/
