@@ -26,6 +26,7 @@ def address(path: str) -> str:
         "template_id",
         "webhook_id",
         "delivery_id",
+        "subscription_id",
     ):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     for name in (
@@ -43,6 +44,7 @@ def address(path: str) -> str:
         "category_id",
         "rule_id",
         "setting_key",
+        "channel_name",
     ):
         path = path.replace(f"{{{name}}}", "7")
     assert "{" not in path, "a parameter that this test does not know"

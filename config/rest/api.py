@@ -42,6 +42,7 @@ from core.rest.api import (
 )
 from core.rest.edits import with_preconditions
 from core.text import UnfitJson, parse_json
+from notifications.people.api import router as people_notifications
 from notifications.webhooks.api import router as webhooks
 from policies.api.routes import router as policies
 from projects.api.access_rules import router as access_rules
@@ -136,6 +137,7 @@ api.add_router("", about)
 api.add_router("", webhooks)
 api.add_router("", policies)
 api.add_router("", policy_simulation)
+api.add_router("", people_notifications)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workload-templates", templates)

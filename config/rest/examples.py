@@ -81,6 +81,12 @@ ROLE = {
     "description": "Sees workloads",
     "permissionSets": [{"id": "view-projects"}, {"id": "view-workloads"}],
 }
+SUBSCRIPTION: dict[str, Any] = {
+    "events": [
+        {"category": "Workload status change", "types": ["workload.completed", "workload.failed"]}
+    ],
+    "channels": [],
+}
 EXAMPLES: dict[str, Any] = {
     "create_token": {"grantType": "password", "username": "ada", "password": "analytical-engine"},
     "create_access_key": KEY | {"expiresAt": "2030-01-31T00:00:00Z"},
@@ -125,6 +131,8 @@ EXAMPLES: dict[str, Any] = {
         "projectId": "1",
     },
     "update_webhook": {"events": ["workload.failed"], "enabled": True},
+    "create_subscription": SUBSCRIPTION,
+    "update_subscription": SUBSCRIPTION | {"kinds": ["workspace"], "pendingMinutes": 60},
     "change_many_workloads": {"action": "suspend", "ids": ["5f0c6a52-90a1-4f0e-8d5c-2a0f9c1b7e33"]},
     "create_distributed": DISTRIBUTED,
     "create_many_distributed": {"workloads": [DISTRIBUTED, DISTRIBUTED | {"name": "mnist-2"}]},

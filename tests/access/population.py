@@ -168,6 +168,8 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         **(_by_rest(project) | _hooks(project)),
         "users": author.pk,
         "notifications": NotificationFactory.create(workload=workload, title=SECRET).pk,
+        "notification-channels": "email",
+        "subscriptions": SubscriptionFactory.create(user=author).pk,
         "notifications/settings": SubscriptionFactory.create(user=author, project=project).pk,
         "groups": groups.create_group(by=admin, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,

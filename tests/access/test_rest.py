@@ -97,6 +97,14 @@ TABLE = """
 144??? 1 44??? POST   /workloads/trainings/{workload_id}/resume
 144??? 1 44??? POST   /workloads/workspaces/{workload_id}/resume
 1+++++ 1 +++++ GET    /webhooks
+1+++++ 1 +++++ GET    /notification-types
+1+++++ 1 +++++ GET    /notification-state
+1+++++ 1 +++++ GET    /notification-channels
+144444 1 44444 GET    /notification-channels/{channel_name}
+1+++++ 1 +++++ GET    /subscriptions
+1+++++ 1 +++++ POST   /subscriptions
+1444+4 1 444+4 PUT    /subscriptions/{subscription_id}
+1444+4 1 444+4 DELETE /subscriptions/{subscription_id}
 144+++ 1 44+++ DELETE /webhooks/{webhook_id}
 144+++ 1 44+++ GET    /webhooks/{webhook_id}
 144+++ 1 44+++ GET    /webhooks/{webhook_id}/deliveries

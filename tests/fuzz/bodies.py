@@ -124,7 +124,9 @@ def policies(project: Project) -> dict[str, Any]:
 def webhooks(project: Project) -> dict[str, Any]:
     webhook = {"name": "chat", "url": "https://example.com/hook", "events": ["*"]}
     place = {"scope": "project", "projectId": str(project.pk)}
-    return {"/webhooks": webhook | place, "/{webhook_id}": webhook}
+    subscription = {"events": [{"category": "Workload", "types": ["workload.pending-long"]}]}
+    subscriptions = {"/subscriptions": subscription, "/{subscription_id}": subscription}
+    return {"/webhooks": webhook | place, "/{webhook_id}": webhook} | subscriptions
 
 
 #: A ``spec`` of each type of asset, by the end of the path.

@@ -12,7 +12,15 @@ from config.run.install import ROOT
 from projects.models import Project
 from spec.phases import Phase
 from tests.clusters.kubeconfigs import reached
-from tests.runapy import credentials, manifests, people, policies, templates, workloads
+from tests.runapy import (
+    credentials,
+    manifests,
+    notifications,
+    people,
+    policies,
+    templates,
+    workloads,
+)
 from tests.runapy.conftest import RunaiCaller
 from tests.runapy.kinds import KINDS, ClientKind
 from workloads.models import Workload
@@ -28,6 +36,7 @@ WALKS = (
     policies.walk,
     templates.walk,
     manifests.walk,
+    notifications.walk,
 )
 WORKLOADS = {
     "distributed": ("DistributedApi", "create_distributed", "DistributedWorkload"),

@@ -14,6 +14,7 @@ from accounts.models import User
 from tests.access.population import Population, build
 from tests.clusters.kubeconfigs import reached
 from tests.described import document, operations
+from tests.notifications.factories import SubscriptionFactory
 
 CALLS = {call["operationId"]: (name, call) for name, call in operations(document())}
 SHOWN = {
@@ -56,6 +57,7 @@ def settle() -> tuple[Population, User]:
     for person in (user, administrator):
         person.set_password("analytical-engine")
         person.save()
+    place.ids["subscriptions"] = SubscriptionFactory.create(user=administrator).pk
     place.ids["clusters"] = reached(name="kept").pk
     return place, administrator
 

@@ -68,7 +68,14 @@ def test_an_idempotency_key_that_is_sent_twice_at_once_makes_one_thing() -> None
 
 
 #: What is created without a name of its own, or of several in one call.
-UNNAMED = {"access_key", "access_rule", "many_access_rules", "device_sign_in", "token", "webhook"}
+UNNAMED = {
+    "access_key",
+    "access_rule",
+    "many_access_rules",
+    "device_sign_in",
+    "token",
+    "webhook",
+} | {"subscription"}
 TOGETHER = {"many_distributed", "many_trainings", "many_workspaces", "from_batch_script"}
 
 
