@@ -12,8 +12,8 @@ models: Any = import_module("runai.models")
 WORKER = EVERYTHING["defaults"]["worker"]
 DEFAULTS = {key: value for key, value in WORKER.items() if key != "backoffLimit"}
 LIMITS = {
-    "compute": {"gpuDevicesRequest": {"min": 1, "max": 8}, "cpuMemoryRequest": {"max": "64G"}},
-    "image": {"options": [{"value": "reg/torch:2.5", "displayed": "Torch 2.5"}]},
+    "compute": {"gpuDevicesRequest": {"min": 0, "max": 8}, "cpuMemoryRequest": {"max": "64G"}},
+    "workingDir": {"options": [{"value": "/work", "displayed": "The work folder"}]},
     "storage": {"hostPath": {"instances": {"canAdd": False}}},
 }
 TREES: dict[str, dict[str, Any]] = {
@@ -41,13 +41,13 @@ def _of_kind(runai: RunaiCaller, kind: str, tree: dict[str, Any], project: Proje
     made = runai(its.format("overwrite", "_v2"), takes=answer, **request)
     sent = request[f"{kind}_policy_overwrite_request_v2"].policy.to_dict()
     assert {key: made["policy"][key] for key in tree} == {key: sent[key] for key in tree}
-    field = "worker.image" if kind == "distributed" else "image"
+    field = "worker.workingDir" if kind == "distributed" else "workingDir"
     part = getattr(models, f"{model}ChangeRequestV2")
     change = {
         f"{kind}_policy_change_request_v2": part.model_validate({"meta": meta, "reset": [field]})
     }
     changed = runai(its.format("update", "_v2"), takes=answer, **change)
-    assert "image" not in str(changed["policy"]["rules"])
+    assert "workingDir" not in str(changed["policy"]["rules"])
     place: dict[str, Any] = {"scope": "project", "project_id": str(project.pk)}
     read = runai(its.format("get", "_v2"), takes=answer, **place)
     assert read["policy"] == changed["policy"]
