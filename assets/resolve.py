@@ -10,7 +10,7 @@ from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
 from assets.kinds import IMPOSED_KIND, KINDS, listed_kinds, pod_kinds
-from policies.evaluation import default_layers, imposed_assets
+from policies.filling import default_layers, imposed_assets
 from policies.rules import Rule
 from projects.models import Project
 from spec.draft import ReplicaDraft, Values, WorkloadDraft

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from policies.evaluation import is_within, value_type_of
+from policies.document import value_type_of
+from policies.evaluation import is_within
 from policies.fields import ValueType, role_and_name
 from policies.rules import FILLING, Enforcement, Rule, split_item
 from policies.tree import DEFAULTS, INSTANCES, RULES, measure

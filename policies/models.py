@@ -9,14 +9,13 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from accounts import access
 from accounts.models import User
 from core.database.choices import Choices, values_of
 from policies.masks import mask_rules
 from policies.rules import Enforcement, Rule, RuleSource, settle, split_item
 from policies.tree import write_tree
 from projects.models import Department, Project
-from projects.scopes import OwningScope, Scope, Scoped, scopes_including
+from projects.scopes import OwningScope, Scope, Scoped, scopes_including, visible_scopes
 from spec.formats.documents import Document
 from spec.kind import WorkloadKind
 
@@ -27,16 +26,8 @@ def workload_kinds() -> Choices:
 
 class PolicyQuerySet(models.QuerySet["Policy"]):
     def visible_to(self, user: User) -> Self:
-        """Policies whose own scope the user may see, or that apply to a project of theirs."""
-        if access.may(user, "policies.read"):
-            return self
-        projects = Project.objects.open_to(user, "policies.read")
-        return self.filter(
-            Q(scope=Scope.PROJECT, project__in=projects)
-            | Q(scope=Scope.DEPARTMENT, department__in=projects.values("department"))
-            | Q(scope=Scope.CLUSTER, cluster__in=projects.values("cluster"))
-            | (Q(scope=Scope.ACCOUNT) if access.may_anywhere(user, "policies.read") else Q(pk=None))
-        )
+        """Policies of the scopes that the user may see, and those that apply there."""
+        return self.filter(visible_scopes(user, "policies.read"))
 
     def of_scope(self, scope: OwningScope) -> Self:
         """Policies that belong to exactly this scope."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from policies.evaluation import value_type_of
+from policies.document import value_type_of
 from policies.fields import MASTER, role_and_name
 from policies.rules import FILLING, Enforcement, Rule, RuleSource, split_attribute, split_item
 from spec.kind import WorkloadKind

@@ -142,13 +142,14 @@ def scope_options(scopes: dict[str, OwningScope], cluster: str) -> list[tuple[st
     return list(groups.items())
 
 
-def visible_scopes(user: User) -> Q:
-    """Return the filter of :meth:`ScopedQuerySet.visible_to`."""
-    if access.may(user, "assets.read"):
+def visible_scopes(user: User, action: str = "assets.read") -> Q:
+    """Return a filter for what belongs to a scope where a user may perform an action, to one that
+    contains such a scope, or to the account."""
+    if access.may(user, action):
         return Q()
-    clusters = Cluster.objects.open_to(user, "assets.read")
-    departments = Department.objects.open_to(user, "assets.read")
-    projects = Project.objects.open_to(user, "assets.read")
+    clusters = Cluster.objects.open_to(user, action)
+    departments = Department.objects.open_to(user, action)
+    projects = Project.objects.open_to(user, action)
     in_department = Q(department__in=departments) | Q(department__in=projects.values("department"))
     in_cluster = (
         Q(cluster__in=clusters)
@@ -159,7 +160,7 @@ def visible_scopes(user: User) -> Q:
         Q(scope=Scope.PROJECT, project__in=projects)
         | Q(in_department, scope=Scope.DEPARTMENT)
         | Q(in_cluster, scope=Scope.CLUSTER)
-        | (Q(scope=Scope.ACCOUNT) if access.may_anywhere(user, "assets.read") else Q(pk__in=[]))
+        | (Q(scope=Scope.ACCOUNT) if access.may_anywhere(user, action) else Q(pk__in=[]))
     )
 
 

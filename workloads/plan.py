@@ -22,9 +22,11 @@ from clusters import health
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
 from engines.base import Handle
-from policies.evaluation import default_rules, field_rulings, fill_in, find_violations
+from policies.evaluation import find_violations
+from policies.filling import default_rules, fill_in
 from policies.models import find_rules
 from policies.rules import Rule
+from policies.rulings import field_rulings
 from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from projects.rules import node_types_of

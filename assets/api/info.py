@@ -18,8 +18,8 @@ from assets.base import AssetKind
 from assets.compliance import find_violations
 from assets.links import holder_entries
 from core.rest.api import ApiError, not_found
-from policies.evaluation import imposed_assets
 from policies.fields import MASTER, WORKER
+from policies.filling import imposed_assets
 from policies.models import find_rules
 from policies.rules import Rule
 from projects.models import Project

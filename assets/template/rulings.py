@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from assets.template.model import Template
-from policies.evaluation import EMPTY_VALUES, Judge, value_at
+from policies.document import EMPTY_VALUES, value_at
+from policies.evaluation import Judge
 from policies.fields import MASTER, WORKER
 from policies.rules import Enforcement, Rule, RuleSource
 from spec.draft import ReplicaDraft, Values, WorkloadDraft

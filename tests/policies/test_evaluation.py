@@ -4,13 +4,10 @@ from typing import Any
 
 import pytest
 
-from policies.evaluation import (
-    field_rulings,
-    fill_in,
-    find_violations,
-    find_violations_of_asset,
-)
+from policies.evaluation import find_violations, find_violations_of_asset
+from policies.filling import fill_in
 from policies.rules import RuleSource
+from policies.rulings import field_rulings
 from policies.tree import read_tree
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
@@ -101,6 +98,12 @@ def test_values_are_judged(tree: Tree, worker: Tree, broken: str) -> None:
     found = violations(tree, worker)
     assert [it.rule for it in found] == ([broken] if broken else [])
     assert all(OWNER.label in it.message and it.source == OWNER.label for it in found)
+
+
+def test_braces_in_a_value_are_said_as_they_are() -> None:
+    tree = rule(f"{ENV}.instances", canAdd=False)
+    (found,) = violations(tree, {ENV: [{"name": "{source}{0}", "value": "1"}]})
+    assert "{0} cannot be added" in found.message
 
 
 def test_options_hold_for_each_item_of_a_list() -> None:

@@ -8,7 +8,7 @@ from policies.models import Policy, find_rules
 from policies.services import delete_policy
 from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError, path_text
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import DepartmentFactory, ProjectFactory, UserFactory, give
 from tests.policies.examples import Tree, default, make_policy, rule
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +33,16 @@ def test_those_without_the_permission_are_refused() -> None:
         delete_policy(policy, by=UserFactory())
     delete_policy(policy, by=UserFactory(administrator=True))
     assert not Policy.objects.exists()
+
+
+def test_policies_of_a_department_are_seen_there_and_nowhere_else() -> None:
+    department = DepartmentFactory()
+    own = make_policy(department, rule("numWorkers", max=8))
+    make_policy(DepartmentFactory(cluster=department.cluster), rule("numWorkers", max=8))
+    head = UserFactory()
+    give(head, "Department administrator", f"department:{department.pk}")
+    assert list(Policy.objects.visible_to(head)) == [own]
+    assert not Policy.objects.visible_to(UserFactory()).exists()
 
 
 @pytest.mark.parametrize(

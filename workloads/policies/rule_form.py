@@ -10,7 +10,7 @@ from django.http import QueryDict
 from core.forms.field import Field, Input, Option
 from core.forms.form import Form
 from core.forms.read import posted_text
-from policies.evaluation import value_type_of
+from policies.document import value_type_of
 from policies.fields import (
     ENFORCEMENTS,
     MASTER,

@@ -13,8 +13,8 @@ from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.items import ShownItem, show_item
 from core.forms.shown import Inherited, ShownField
 from core.forms.words import field_sentence
-from policies.evaluation import imposed_assets
 from policies.fields import MASTER, WORKER
+from policies.filling import imposed_assets
 from policies.rules import Rule
 from spec.problems.rulings import FieldRuling
 from spec.workload import Architecture
