@@ -1,7 +1,8 @@
 """Commands for policies: what workloads may be, by scope and kind of workload."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ from trainyard_cli.show import (
 )
 
 PATH = "/policy"
+SIMULATION_PATH = "/policies/simulate"
 
 
 class Kind(str, Enum):
@@ -54,6 +56,12 @@ COLUMNS = (
     TextColumn("PROBLEM", lambda it: it["status"]["validation"]["errorMessage"] or "–"),
     TextColumn("ID", lambda it: it["meta"]["id"], wide=True),
 )
+SIMULATION_COLUMNS = (
+    TextColumn("WORKLOAD", lambda it: it["workloadName"]),
+    TextColumn("OUTCOME", lambda it: it["outcome"]),
+    TextColumn("WHY", lambda it: _reasons(it) or "–"),
+    TextColumn("ID", lambda it: it["workloadId"], wide=True),
+)
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -62,6 +70,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     group.command("list")(list_policies)
     group.command("get")(get)
     group.command("apply")(apply)
+    group.command("simulate")(simulate)
     group.command("delete")(delete)
     app.add_typer(group, name="policy")
 
@@ -120,24 +129,63 @@ def apply(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the policy, and save nothing.")
     ] = False,
+    confirm: Annotated[
+        bool,
+        typer.Option("--confirm", help="Save the policy even if it refuses all recent workloads."),
+    ] = False,
 ) -> None:
     """Create the policy in a file, or replace the one of its scope."""
-    from trainyard_cli.rest.client import Refusal
-
     invocation = current_invocation(context)
     text, document = _read_policy(file)
     kind, meta = _kind_and_meta(invocation, file, document, project)
     body = {"meta": meta, "policy": document.get("policy") or {}}
-    try:
-        query = {"validateOnly": "true"} if dry_run else {}
+    query = {"validateOnly": "true"} if dry_run else {}
+    if confirm:
+        query["confirm"] = "true"
+    with _problems_at_lines(text):
         invocation.client.send("PUT", kind.path, body, query=query)
+    done = "is valid; nothing was saved" if dry_run else "is applied"
+    print_note(f"Policy {meta.get('name')} {done}.")
+
+
+def simulate(
+    context: typer.Context,
+    file: PolicyFile,
+    project: ProjectName = "",
+    output: Output = None,
+    no_headers: NoHeaders = False,
+) -> None:
+    """Say what the policy in a file would do to the last 100 workloads of its scope."""
+    invocation = current_invocation(context)
+    text, document = _read_policy(file)
+    kind, meta = _kind_and_meta(invocation, file, document, project)
+    body = {"workloadType": kind.value, "meta": meta, "policy": document.get("policy") or {}}
+    with _problems_at_lines(text):
+        answer = invocation.client.send("POST", SIMULATION_PATH, body)
+    print_list(
+        answer["workloads"],
+        SIMULATION_COLUMNS,
+        output,
+        headers=not no_headers,
+        name=lambda it: str(it["workloadName"]),
+        empty="There are no workloads of this kind in its scope yet.",
+    )
+    counts = answer["counts"]
+    print_note(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + ".")
+
+
+@contextmanager
+def _problems_at_lines(text: str) -> Iterator[None]:
+    """Name the lines of a file's text whose fields an answer refuses."""
+    from trainyard_cli.rest.client import Refusal
+
+    try:
+        yield
     except Refusal as error:
         lines = [
             f"  line {_line_of(text, field)}: {field}: {fault}" for field, fault in error.issues
         ]
         raise CliError(error.message, error.todo, code=error.code, lines=lines) from error
-    done = "is valid; nothing was saved" if dry_run else "is applied"
-    print_note(f"Policy {meta.get('name')} {done}.")
 
 
 def delete(
@@ -189,6 +237,13 @@ def _rows(answer: Item) -> list[tuple[str, ...]]:
         )
         for rule in answer["effectiveRules"]
     ]
+
+
+def _reasons(row: Item) -> str:
+    """Return why a workload would be refused, or which values would differ."""
+    problems = [f"{it['field']} {it['details']}" for it in row["problems"]]
+    changes = [f"{it['field']}: {it['before']} → {it['after']}" for it in row["changes"]]
+    return "; ".join(problems or changes)
 
 
 def _read_policy(file: Path) -> tuple[str, Item]:

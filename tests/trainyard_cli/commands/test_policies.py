@@ -62,6 +62,22 @@ def test_a_refused_policy_names_the_lines_of_its_problems(
     assert "line 9: policy.rules.worker.numWorkers.reason: is not known here" in refused
 
 
+@pytest.mark.usefixtures("administrator")
+def test_a_policy_that_refuses_everything_is_simulated_and_confirmed(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    terminal("training pytorch submit wide --image x:1 --workers 3 --cpu 0.1")
+    file = tmp_path / "policy.yaml"
+    file.write_text(FILE.replace("max: 8", "max: 2"))
+    simulated = terminal(f"policy simulate -f {file} --no-headers")
+    assert simulated.rows[0][:2] == ["wide", "refused"]
+    assert "1 refused, 0 changed, 0 unchanged" in simulated.err
+    assert "refuses all" in terminal(f"policy apply -f {file}", code=1).err
+    assert not Policy.objects.exists()
+    terminal(f"policy apply -f {file} --confirm")
+    assert Policy.objects.exists()
+
+
 def test_effective_rules_name_their_policy(terminal: Terminal, project: Project) -> None:
     make_policy(None, rule("numWorkers", max=8), name="house")
     assert "no policy of its own" in terminal("policy get distributed").err
