@@ -39,6 +39,15 @@ CARD = {
     "menu": (("Edit", "#", "pencil"), ("Delete…", "#", "trash")),
     "foot": "Used by 2 workloads",
 }
+#: What of a quota of 8 GPUs is used and lent, in percent of the bar.
+QUOTA_BAR = {
+    "label": "GPUs",
+    "text": "4 of 8",
+    "segments": (
+        {"kind": "used", "start": 0, "width": 50, "text": "4", "label": "used"},
+        {"kind": "lent", "start": 50, "width": 25, "text": "2", "label": "lent"},
+    ),
+}
 
 
 @login_required
@@ -58,6 +67,8 @@ def styleguide(request: HttpRequest) -> HttpResponse:
             ("box", CARD | {"text": "PyTorch with the MNIST example."}),
             ("cpu", CARD | {"title": "small-fraction", "menu": (), "foot": ""}),
         ),
+        "quota_bar": QUOTA_BAR,
+        "diff": (("", "image: a"), ("removed", "workers: 2"), ("added", "workers: 4")),
         "yaml": "worker:\n  image: kubeflow/pytorch-dist-mnist:latest\n",
     }
     return render(request, "core/styleguide.html", context)

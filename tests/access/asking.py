@@ -41,6 +41,7 @@ OWN = {
     "/notifications/read/": ("notifications_notification",),
     "/notifications/<int:pk>/": ("notifications_notification",),  # who follows it has read it
     "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
+    "/api/v1/subscriptions": ("notifications_subscription", "audit_auditentry"),
     "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # a program no one approved yet
 }
 #: Each call comes from another address: after wrong passwords, an address is refused for a while.

@@ -74,5 +74,5 @@ def test_the_list_of_clusters_takes_a_fixed_number_of_queries(
 ) -> None:
     client = signed_in(UserFactory(administrator=True))
     ClusterFactory.create_batch(10)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         client.get("/clusters/")

@@ -103,7 +103,7 @@ def test_the_gallery_takes_a_fixed_number_of_queries(
     home = ProjectFactory()
     client = signed_in(UserFactory(administrator=True))
     FACTORIES[prefix].create_batch(20, home=home)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         client.get(f"/{prefix}/")
 
 
