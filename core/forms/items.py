@@ -236,13 +236,15 @@ def _show_cell(cell: Cell, name: str, value: Any) -> ShownCell:
 
 def select_option(value: str, declared: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
     """Return the selected value and all options. A value that is not offered is added, so that it
-    stays visible. The empty option may also be given by its label."""
+    stays visible, with the reason where one is known. The empty option may also be given by its
+    label."""
     options = [*declared.options, *offered.get(declared.choices, [])]
     if ("", value) in options:
         value = ""
     if value and value not in dict(options):
         note = f" ({declared.missing})" if declared.missing else ""
-        options.append((value, f"{value}{note}"))
+        barred = dict(offered.get(f"{declared.choices}{BARRED}", ()))
+        options.append((value, barred.get(value, f"{value}{note}")))
     return value, options
 
 

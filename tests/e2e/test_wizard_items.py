@@ -200,7 +200,7 @@ def test_a_data_source_is_made_chosen_and_mounted_elsewhere(admin_page: Page) ->
     source = page.get_by_role("group", name="Data source 1")
     chosen = source.get_by_label("Data source", exact=True)
     expect(chosen).to_be_focused()
-    expect(chosen.locator("option:checked")).to_have_text("images (NFS at /data)")
+    expect(chosen.locator("option:checked")).to_have_text("images: the cluster far is disconnected")
     source.get_by_label("Container path").fill("/models")
     source.get_by_label("Container path").blur()
     expect(output(page, "yaml")).to_contain_text("mountPath: /models")

@@ -167,6 +167,16 @@ def test_a_data_source_of_a_disconnected_cluster_cannot_be_selected(
     assert f"images: the cluster {project.cluster} is disconnected" in page
 
 
+def test_a_chosen_data_source_keeps_its_name_when_its_cluster_is_disconnected(
+    wizard: Wizard, project: Project
+) -> None:
+    source = DataSourceFactory(home=project, name="images")
+    wizard.ready().save(2, **item("worker-dataSources", id=str(source.pk)))
+    Cluster.objects.update(state=State.DISCONNECTED, state_message="No answer.")
+    page = wizard.open(wizard.at(2)).page
+    assert f"images: the cluster {project.cluster} is disconnected</option>" in page
+
+
 def test_what_is_not_on_the_cluster_is_named_by_itself(wizard: Wizard, project: Project) -> None:
     on(project, "local")
     page = wizard.ready().open(wizard.at(2)).page
