@@ -65,6 +65,7 @@ is_shell() { # whether a program is a shell or a script for one
 word=${!program}
 case " $* " in *' : '*) has_other_program=yes ;; esac # several programs
 if [ -z "$has_other_program" ] && [ "${word#-}" = "$word" ] && is_shell "$word"; then
-  set -- "${@:1:program-1}" bash "$run/keep.sh" "${@:program}"
+  # By its path, because a task may have no PATH.
+  set -- "${@:1:program-1}" "$BASH" "$run/keep.sh" "${@:program}"
 fi
 exec srun "${options[@]}" "$@"
