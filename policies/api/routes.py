@@ -142,7 +142,7 @@ def _find_scope(place: PolicyPlace, user: User) -> OwningScope:
     if scope is not None:
         return scope
     first = issues[0]
-    if first.rule != "required" and first.field == WIRE_NAMES[f"{place.scope}_id"]:
+    if first.rule != "required" and first.field == WIRE_NAMES.get(f"{place.scope}_id"):
         raise not_found(f"The {place.scope}")
     raise refusal_error("The scope cannot be found.", issues)
 

@@ -163,6 +163,12 @@ def test_the_scope_needs_its_id(admin: Caller) -> None:
     assert [it["field"] for it in answer["complianceIssues"]] == ["departmentId"]
 
 
+def test_the_account_has_no_id(admin: Caller, project: Project) -> None:
+    path = f"/policy/trainings?scope=tenant&clusterId={project.cluster_id}"
+    status, refused = admin("GET", path)
+    assert (status, refused["complianceIssues"][0]["field"]) == (400, "clusterId")
+
+
 def test_the_list_finds_policies_by_scope_and_kind(admin: Caller, project: Project) -> None:
     make_policy(None, rule("numWorkers", max=8), name="house")
     make_policy(project, rule("numWorkers", max=4), name="room")
