@@ -62,7 +62,8 @@ is_shell() { # whether a program is a shell or a script for one
   first=$(type -P "$1") && first=$(head -c 64 "$first" | tr -d '\0' | head -n 1)
   grep -Eq '^#! *[^ ]*/(env +)?(ba|da|k|z)?sh( |$)' <<< "$first"
 }
-word=${!program}
+word=
+[ "$program" = 0 ] || word=${!program}
 case " $* " in *' : '*) has_other_program=yes ;; esac # several programs
 if [ -z "$has_other_program" ] && [ "${word#-}" = "$word" ] && is_shell "$word"; then
   # By its path, because a task may have no PATH.
