@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from accounts.models import AccessRole, GeneralSettings, GroupMembership, User, UserGroup
-from accounts.permissions import PERMISSION_SETS, PERMISSIONS, RESOURCES
+from accounts.permissions import PERMISSION_SETS, PERMISSIONS, RESOURCES, resource_label
 from accounts.roles import sets_of
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
@@ -90,7 +90,7 @@ class RoleForm(Form):
             for prefix, label in (("view", "View"), ("manage", "Manage")):
                 if f"{prefix}-{resource}" in PERMISSION_SETS:
                     options.append((f"{prefix}-{resource}", label))
-            label = resource.replace("-", " ").capitalize()
+            label = resource_label(resource).capitalize()
             fields.append(Field(resource, label, Input.SELECT, options=tuple(options)))
             values = [value for value, _ in options]
             initial[resource] = next((it for it in sets if it in values), NO_ACCESS)

@@ -39,12 +39,17 @@ class PermissionSet:
     permissions: frozenset[str]
 
 
+def resource_label(resource: str) -> str:
+    """Return the name of a resource for people."""
+    return "node pools" if resource == "nodepools" else resource.replace("-", " ")
+
+
 def _permission_sets() -> dict[str, PermissionSet]:
     """Return two sets for each resource, if it can be both read and changed: ``view`` and
     ``manage``."""
     sets = []
     for resource, actions in RESOURCES.items():
-        noun = resource.replace("-", " ")
+        noun = resource_label(resource)
         changes = [action for action in actions if action != "read"]
         if "read" in actions:
             reads = frozenset({f"{resource}.read"})
@@ -136,5 +141,5 @@ def permission_words(permissions: Iterable[str]) -> list[tuple[str, str]]:
         if permitted:
             is_all = len(permitted) == len(actions) > 1
             text = "all" if is_all else ", ".join(ACTION_WORDS[it] for it in permitted)
-            words.append((resource.replace("-", " "), text))
+            words.append((resource_label(resource), text))
     return words

@@ -125,7 +125,7 @@ def _add_listed(
 def _add_imposed(
     resolved: ResolvedReplica, asset_id: str, source: str, project: Project | None, path: Path
 ) -> None:
-    """Add a data source that a policy imposes, whoever may see it."""
+    """Add a data source that a policy imposes, even if the user may not see it."""
     usable = IMPOSED_KIND.rows.usable_in(project) if project else IMPOSED_KIND.rows.all()
     asset = usable.filter(pk=asset_id).first()
     if asset is None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from core.forms import nested
 from policies.fields import ENFORCEMENTS, MASTER, WORKER, RuledField, ValueType, ruled_fields
 from policies.rules import Enforcement
 from policies.tree import (
@@ -44,14 +45,14 @@ def _default_keys(kind: WorkloadKind, role: str) -> Keys:
             value = {INSTANCES: ValueType.ITEMS.value}
             if ruled.attributes:
                 value[ATTRIBUTES] = _nested({it: t.value for it, t in ruled.attributes.items()})
-        _put(keys, name, value)
+        nested.put(keys, name, value)
     return keys
 
 
 def _rule_keys(kind: WorkloadKind, role: str) -> Keys:
     keys: Keys = {}
     for name, ruled in ruled_fields(kind, role).items():
-        _put(
+        nested.put(
             keys, name, _list_keys(ruled) if ruled.type is ValueType.ITEMS else _limits(ruled.type)
         )
     return keys
@@ -86,12 +87,5 @@ def _limits(value_type: ValueType) -> Keys:
 def _nested(values: Keys) -> Keys:
     keys: Keys = {}
     for name, value in values.items():
-        _put(keys, name, value)
+        nested.put(keys, name, value)
     return keys
-
-
-def _put(keys: Keys, name: str, value: Any) -> None:
-    *parents, last = name.split(".")
-    for parent in parents:
-        keys = keys.setdefault(parent, {})
-    keys[last] = value

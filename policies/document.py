@@ -8,8 +8,6 @@ from policies.tree import measure
 from spec.formats.connections import connections_to_tools
 from spec.formats.documents import Document
 
-EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
-
 
 def document_address(name: str) -> str:
     """Return the path in the document of a rule's field: what a workload has once is not in the
@@ -24,13 +22,6 @@ def part_and_name(name: str) -> tuple[str, str]:
         return "", name
     is_of_workload = split_item(split_attribute(inner)[0])[0] in WORKLOAD_FIELDS
     return ("", inner) if is_of_workload else (head, inner)
-
-
-def value_at(values: Any, path: str) -> Any:
-    """Return the value at a dotted path; ``None`` where there is none."""
-    for key in path.split("."):
-        values = values.get(key) if isinstance(values, dict) else None
-    return values
 
 
 def with_value(values: Any, path: str, value: Any) -> Any:

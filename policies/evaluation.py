@@ -6,12 +6,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from core.forms import nested
 from policies.document import (
-    EMPTY_VALUES,
     document_address,
     measured,
     tools_view,
-    value_at,
     value_type_of,
     with_tools,
 )
@@ -48,8 +47,8 @@ def find_violations(
     whole = {**given, MASTER: given.get(WORKER)} if inherits else given
     judge = Judge(
         rules,
-        read_given=partial(value_at, with_tools(whole)),
-        read_loaded=partial(value_at, with_tools(loaded)),
+        read_given=partial(nested.get, with_tools(whole)),
+        read_loaded=partial(nested.get, with_tools(loaded)),
         reported=reported,
         origins=origins,
     )
@@ -64,13 +63,13 @@ def find_violations_of_asset(
     """Yield a problem for each rule of a role that the values of an asset break by themselves,
     whatever else a workload has."""
     view = {role: tools_view(values)}
-    read = partial(value_at, view)
+    read = partial(nested.get, view)
     ends = (Enforcement.REQUIRED, Enforcement.LOCKED)
     relevant = [
         rule
         for rule in rules
         if rule.enforcement not in ends
-        and (rule.enforcement is not Enforcement.CAN_EDIT or read(rule.field) not in EMPTY_VALUES)
+        and (rule.enforcement is not Enforcement.CAN_EDIT or read(rule.field) not in nested.EMPTY)
     ]
     yield from Judge(relevant, read_given=read, read_loaded=read).find_violations()
 
@@ -116,13 +115,13 @@ class Judge:
         given = self.read_given(address)
         loaded = self.read_loaded(address)
         if rule.enforcement is Enforcement.REQUIRED:
-            is_missing = given in EMPTY_VALUES and loaded in EMPTY_VALUES
+            is_missing = given in nested.EMPTY and loaded in nested.EMPTY
             if rule.value and is_missing and address not in self.reported:
                 yield self._problem(rule, address, f"is required by {SOURCE}")
         elif rule.enforcement is Enforcement.CAN_EDIT:
             default = self._default(rule.field)
             if not rule.value and not _is_same(given, default, value_type_of(rule.field)):
-                yield self._problem(rule, address, f"is locked by {SOURCE}; {_keep(default)}")
+                yield self._problem(rule, address, _lock_message(default))
         elif broken := broken_limit(rule, loaded, self._start(rule)):
             yield self._problem(rule, address, broken)
 
@@ -130,15 +129,15 @@ class Judge:
         address = document_address(list_name)
         items = self.read_loaded(address)
         for number, item in enumerate(items if isinstance(items, list) else ()):
-            value = value_at(item, attribute)
+            value = nested.get(item, attribute)
             place = f"{address}.{number}.{attribute}"
             if rule.enforcement is Enforcement.REQUIRED:
-                if rule.value and value in EMPTY_VALUES:
+                if rule.value and value in nested.EMPTY:
                     yield self._problem(rule, place, f"is required by {SOURCE}")
             elif rule.enforcement is Enforcement.CAN_EDIT:
                 default = self._item_default(list_name, item, attribute)
                 if not rule.value and not _is_same(value, default, value_type_of(rule.field)):
-                    yield self._problem(rule, place, f"is locked by {SOURCE}; {_keep(default)}")
+                    yield self._problem(rule, place, _lock_message(default))
             elif broken := broken_limit(rule, value, self._start(rule)):
                 yield self._problem(rule, place, broken)
 
@@ -204,8 +203,8 @@ class Judge:
         keys = ruled.keys if ruled else ("name",)
         key = next((item[key] for key in keys if item.get(key)), "")
         own = self._default(f"{list_name}[{key}]")
-        value = value_at(own, attribute)
-        return self._default(f"{list_name}[].{attribute}") if value in EMPTY_VALUES else value
+        value = nested.get(own, attribute)
+        return self._default(f"{list_name}[].{attribute}") if value in nested.EMPTY else value
 
     def _start(self, rule: Rule) -> Any:
         """Return the value that a step counts from: the least that its policy allows."""
@@ -234,7 +233,7 @@ def is_within(rule: Rule, value: Any) -> bool:
 def broken_limit(rule: Rule, value: Any, start: Any) -> str:
     """Return what a value should be by a rule about amounts or options; empty if it complies or
     there is none."""
-    if value in EMPTY_VALUES:
+    if value in nested.EMPTY:
         return ""
     value_type = value_type_of(rule.field)
     limit = rule.value
@@ -268,8 +267,8 @@ def _is_step(value: Any, step: Any, start: Any) -> bool:
 
 
 def _is_same(value: Any, other: Any, value_type: ValueType) -> bool:
-    if value in EMPTY_VALUES or other in EMPTY_VALUES:
-        return value in EMPTY_VALUES and other in EMPTY_VALUES
+    if value in nested.EMPTY or other in nested.EMPTY:
+        return value in nested.EMPTY and other in nested.EMPTY
     if value == other:
         return True
     if value_type is ValueType.MEMORY:
@@ -277,12 +276,13 @@ def _is_same(value: Any, other: Any, value_type: ValueType) -> bool:
     return False
 
 
-def _keep(default: Any) -> str:
-    if default in EMPTY_VALUES:
-        return "leave it empty"
+def _lock_message(default: Any) -> str:
+    """Return what is wrong with a locked field that does not have its default."""
+    if default in nested.EMPTY:
+        return f"is locked by {SOURCE}; leave it empty"
     text = str(default).lower() if isinstance(default, bool) else str(default)
     is_short = isinstance(default, str | int | float) and len(text) <= LONGEST_QUOTE
-    return f"leave {text}" if is_short else "leave its value as it is"
+    return f"is locked by {SOURCE}; leave {text if is_short else 'its value as it is'}"
 
 
 def _path(address: str) -> Path:

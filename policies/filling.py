@@ -5,11 +5,10 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from core.forms import nested
 from policies.document import (
-    EMPTY_VALUES,
     document_address,
     part_and_name,
-    value_at,
     value_type_of,
     with_value,
 )
@@ -37,10 +36,10 @@ def default_layers(rules: Iterable[Rule], part: str) -> list[tuple[str, Document
             continue
         layer = layers.setdefault(rule.source.label, {})
         if key is None:
-            _put(layer, inner, rule.value)
+            nested.put(layer, inner, rule.value)
         else:
             item = {name: value for name, value in rule.value.items() if name not in NOTES}
-            _append(layer, inner, item)
+            nested.put(layer, inner, [*nested.items(layer, inner), item])
     return list(layers.items())
 
 
@@ -87,8 +86,8 @@ def fill_in(rules: Iterable[Rule], document: Document) -> tuple[Document, dict[s
     for _ in multiples:
         for rule in multiples:
             address = document_address(rule.field)
-            amount = multiple(rule, partial(value_at, filled))
-            if amount is not None and value_at(filled, address) in EMPTY_VALUES:
+            amount = multiple(rule, partial(nested.get, filled))
+            if amount is not None and nested.get(filled, address) in nested.EMPTY:
                 filled = with_value(filled, address, amount)
                 origins[address] = rule.source.label
     return filled, origins
@@ -103,10 +102,10 @@ def _items_without(
     is_of_tools = inner in FIELD_NAMES_OF
     place = f"{role}.connections" if is_of_tools else list_name
     name = FIELD_NAMES_OF[inner].get(attribute, attribute) if is_of_tools else attribute
-    items = value_at(document, place)
+    items = nested.get(document, place)
     for number, item in enumerate(items if isinstance(items, list) else ()):
         is_meant = isinstance(item, dict) and (not is_of_tools or list_of_tool(item) == inner)
-        if is_meant and value_at(item, name) in EMPTY_VALUES:
+        if is_meant and nested.get(item, name) in nested.EMPTY:
             yield place, number, name
 
 
@@ -115,7 +114,7 @@ def multiple(rule: Rule, read: Callable[[str], Any]) -> Any:
     role = role_and_name(rule.field)[0]
     name = rule.value["field"]
     amount = read(document_address(f"{role}.{name}"))
-    if amount in EMPTY_VALUES:
+    if amount in nested.EMPTY:
         return None
     factor = Decimal(str(rule.value.get("factor", 1)))
     value_type = value_type_of(rule.field)
@@ -126,17 +125,3 @@ def multiple(rule: Rule, read: Callable[[str], Any]) -> Any:
     except (ArithmeticError, ValueError):
         return None
     return int(product) if value_type is ValueType.WHOLE else float(product)
-
-
-def _put(values: Document, name: str, value: Any) -> None:
-    *parents, last = name.split(".")
-    for parent in parents:
-        values = values.setdefault(parent, {})
-    values[last] = value
-
-
-def _append(values: Document, name: str, item: Document) -> None:
-    *parents, last = name.split(".")
-    for parent in parents:
-        values = values.setdefault(parent, {})
-    values.setdefault(last, []).append(item)

@@ -59,8 +59,8 @@ class Rule:
     why: str = ""
     source: RuleSource = RuleSource()
 
-    def of(self, source: RuleSource) -> "Rule":
-        """The same rule, as one of this source."""
+    def with_source(self, source: RuleSource) -> "Rule":
+        """Return the same rule, as one of this source."""
         return replace(self, source=source)
 
     @property

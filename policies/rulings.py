@@ -26,7 +26,7 @@ def _combine(name: str, rules: list[Rule]) -> FieldRuling:
     for rule in rules:
         values.setdefault(rule.enforcement, []).append(rule)
 
-    def given(enforcement: Enforcement) -> list[Any]:
+    def limits_of(enforcement: Enforcement) -> list[Any]:
         return [rule.value for rule in values.get(enforcement, ())]
 
     locking = [rule for rule in values.get(Enforcement.CAN_EDIT, ()) if not rule.value]
@@ -35,19 +35,19 @@ def _combine(name: str, rules: list[Rule]) -> FieldRuling:
     value_type = value_type_of(name)
     bound = partial(measured, value_type)
     locked_items = (split_item(rule.field)[1] for rule in values.get(Enforcement.LOCKED, ()))
-    prefixes = given(Enforcement.STARTS_WITH)
+    prefixes = limits_of(Enforcement.STARTS_WITH)
     return FieldRuling(
-        locked=False in given(Enforcement.CAN_EDIT),
-        required=True in given(Enforcement.REQUIRED),
+        locked=False in limits_of(Enforcement.CAN_EDIT),
+        required=True in limits_of(Enforcement.REQUIRED),
         source=" and ".join(dict.fromkeys(rule.source.label for rule in deciding)),
         scopes=tuple(scopes),
         why="; ".join(dict.fromkeys(rule.why.rstrip(".") for rule in deciding if rule.why)),
-        min=max(given(Enforcement.MIN), key=bound, default=None),
-        max=min(given(Enforcement.MAX), key=bound, default=None),
-        step=next(iter(given(Enforcement.STEP)), None),
-        options=_common_options(given(Enforcement.OPTIONS)),
+        min=max(limits_of(Enforcement.MIN), key=bound, default=None),
+        max=min(limits_of(Enforcement.MAX), key=bound, default=None),
+        step=next(iter(limits_of(Enforcement.STEP)), None),
+        options=_common_options(limits_of(Enforcement.OPTIONS)),
         starts_with=max(prefixes, key=len, default=""),
-        may_add=False not in given(Enforcement.CAN_ADD),
+        may_add=False not in limits_of(Enforcement.CAN_ADD),
         locked_items=frozenset(key for key in locked_items if key is not None),
     )
 

@@ -31,7 +31,7 @@ def check_policy(
     policy = Policy(name=name, kind=kind)
     policy.set_scope(scope)
     rules, hidden = _keep_hidden_values(read_tree(tree, kind), scope, kind)
-    rules = tuple(rule.of(policy.source) for rule in rules)
+    rules = tuple(rule.with_source(policy.source) for rule in rules)
     problems = [
         *hidden,
         *_name_problems(name),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from core.forms import nested
 from core.words import name_first_three
 from policies.fields import (
     ENFORCEMENTS,
@@ -89,11 +90,11 @@ def _write_default(section: Document, name: str, value: Any) -> None:
     list_name, attribute = split_attribute(name)
     items_name, key = split_item(name)
     if attribute:
-        _put(section, f"{list_name}.{ATTRIBUTES}.{attribute}", value)
+        nested.put(section, f"{list_name}.{ATTRIBUTES}.{attribute}", value)
     elif key is not None:
         _leaf(section, items_name).setdefault(INSTANCES, []).append(value)
     else:
-        _put(section, name, value)
+        nested.put(section, name, value)
 
 
 def _write_rule(section: Document, name: str, rule: Rule) -> Document:
@@ -121,11 +122,6 @@ def _leaf(section: Document, name: str) -> Document:
     for step in name.split("."):
         section = section.setdefault(step, {})
     return section
-
-
-def _put(section: Document, name: str, value: Any) -> None:
-    parent, _, last = name.rpartition(".")
-    (_leaf(section, parent) if parent else section)[last] = value
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from accounts.forms import (
 )
 from accounts.models import AccessRole, User, UserGroup
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
+from clusters.withheld import why_withheld
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from engines.local_queues import LocalQueue
@@ -154,6 +155,7 @@ class DepartmentForm(Form):
     ) -> None:
         clusters = Cluster.objects.visible_to(by)
         self.clusters = {str(cluster.pk): cluster for cluster in clusters}
+        self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
         offered = {
             "clusters": [(pk, cluster.name) for pk, cluster in self.clusters.items()],
             **self.field_options(),
@@ -164,6 +166,16 @@ class DepartmentForm(Form):
 
     def field_options(self) -> dict[str, list[tuple[str, str]]]:
         return {}
+
+    @property
+    def asks_for_node_types(self) -> bool:
+        """Whether a cluster to choose from has node types."""
+        return not all(why_withheld(it, "nodeType") for it in self._clusters_to_choose())
+
+    def _clusters_to_choose(self) -> list[Cluster]:
+        """Return the clusters to choose from: all for a new project or department. The service
+        checks what each cluster has."""
+        return [it for pk, it in self.clusters.items() if self.fixed_cluster in {"", pk}]
 
     def _parse_values(self) -> None:
         try:
@@ -242,7 +254,6 @@ class ProjectForm(DepartmentForm):
     ) -> None:
         people = visible_people(by).order_by("username")
         self.people = {str(user.pk): user for user in people}
-        self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
         self.initial_name = str(initial.get("name", ""))
         super().__init__(posted, by=by, initial=initial, fixed=fixed)
         departments = Department.objects.open_to(by, "projects.create")
@@ -274,11 +285,6 @@ class ProjectForm(DepartmentForm):
             else:
                 queues += cluster.capabilities.local_queues or ()
         return sorted({queue.name for queue in queues})
-
-    def _clusters_to_choose(self) -> list[Cluster]:
-        """Return the clusters to choose from: all for a new project. The service checks which one
-        has which node pools."""
-        return [it for pk, it in self.clusters.items() if self.fixed_cluster in {"", pk}]
 
     def service_values(self) -> dict[str, Any]:
         members = [self.people[pk] for pk in self.values.get("members", ())]

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from assets.template.model import Template
-from policies.document import EMPTY_VALUES, value_at
+from core.forms import nested
 from policies.evaluation import Judge
 from policies.fields import MASTER, WORKER
 from policies.rules import Enforcement, Rule, RuleSource
@@ -50,7 +50,7 @@ def find_violations(
     judge = Judge(
         _rules_of(template),
         read_given=partial(value_of, draft),
-        read_loaded=partial(value_at, document),
+        read_loaded=partial(nested.get, document),
         reported=[problem.field for problem in others],
     )
     for problem in judge.find_violations():
@@ -77,9 +77,9 @@ def value_of(draft: WorkloadDraft, field: str) -> Any:
     if head in {WORKER, MASTER} and key:
         replica = _replica(draft, head)
         return (
-            replica.assets[key] if key in replica.assets else value_at(replica.filled_values, key)
+            replica.assets[key] if key in replica.assets else nested.get(replica.filled_values, key)
         )
-    return getattr(draft, head) if field in DRAFT_FIELDS else value_at(draft.filled_values, field)
+    return getattr(draft, head) if field in DRAFT_FIELDS else nested.get(draft.filled_values, field)
 
 
 def apply_template_value(draft: WorkloadDraft, template: Template, field: str) -> None:
@@ -97,9 +97,9 @@ def apply_template_value(draft: WorkloadDraft, template: Template, field: str) -
         replica.assets = other_assets | {
             kind: pk for kind, pk in base_replica.assets.items() if kind == key
         }
-        _set_value(replica.values, key, value_at(base_replica.values, key))
+        _set_value(replica.values, key, nested.get(base_replica.values, key))
     else:
-        _set_value(draft.values, field, value_at(base.values, field))
+        _set_value(draft.values, field, nested.get(base.values, field))
 
 
 def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft:
@@ -114,7 +114,7 @@ def _set_value(values: Values, path: str, value: Any) -> None:
         nested_values = dict(parent) if isinstance(parent, dict) else {}
         _set_value(nested_values, rest, value)
         value = nested_values
-    if value in EMPTY_VALUES:
+    if value in nested.EMPTY:
         values.pop(head, None)
     else:
         values[head] = value

@@ -68,7 +68,7 @@ class WebhookForm(Form):
         self["scope"].groups = groups
 
     @property
-    def place(self) -> OwningScope:
+    def chosen_scope(self) -> OwningScope:
         return self.places[self.values["scope"]]
 
     def submitted_values(self) -> dict[str, Any]:

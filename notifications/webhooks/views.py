@@ -53,7 +53,7 @@ def create(request: Request) -> HttpResponse:
         with collect_errors(form):
             webhook = services.create(
                 by=request.user,
-                place=form.place,
+                place=form.chosen_scope,
                 format=form.values.get("format", MessageFormat.SIGNED),
                 **form.submitted_values(),
             )

@@ -45,7 +45,7 @@ CALLS = (
 DONE = "done"
 
 
-def place() -> dict[str, Any]:
+def create_objects() -> dict[str, Any]:
     """Create one object of each kind in a department of its own, and return their ids."""
     project: Project = ProjectFactory.create()
     member = UserFactory.create()
@@ -86,8 +86,8 @@ def expected(permissions: set[str], action: str, *, own: bool) -> set[str]:
 def test_each_role_does_in_its_department_what_its_row_permits(
     name: str, valkey: object, sent: list[Any]
 ) -> None:
-    own = place()
-    foreign = place()
+    own = create_objects()
+    foreign = create_objects()
     user = UserFactory.create()
     give(user, name, f"department:{own['department']}")
     permissions = set(AccessRole.objects.get(name=name).permissions)

@@ -21,7 +21,7 @@ DISTRIBUTED = WorkloadKind.DISTRIBUTED
 def violations(
     tree: Tree, worker: Tree, *, master: Tree | None = None, **wide: Any
 ) -> list[Problem]:
-    rules = [it.of(OWNER) for it in read_tree(tree, DISTRIBUTED)]
+    rules = [it.with_source(OWNER) for it in read_tree(tree, DISTRIBUTED)]
     document = {"worker": worker, **wide} | ({"master": master} if master else {})
     loaded = document | {"master": master or worker}
     return list(find_violations(rules, document, loaded))
@@ -192,8 +192,11 @@ def test_the_strictest_limits_of_a_field_are_shown() -> None:
 def test_a_field_with_rules_of_two_policies_names_both() -> None:
     team = RuleSource("policy small of Project team", "project:1")
     name = "compute.gpuDevicesRequest"
-    wide = [it.of(OWNER) for it in read_tree(rule(name, max=8, why="A node has 8"), DISTRIBUTED)]
-    narrow = [it.of(team) for it in read_tree(rule(name, min=1), DISTRIBUTED)]
+    wide = [
+        it.with_source(OWNER)
+        for it in read_tree(rule(name, max=8, why="A node has 8"), DISTRIBUTED)
+    ]
+    narrow = [it.with_source(team) for it in read_tree(rule(name, min=1), DISTRIBUTED)]
     ruling = field_rulings([*wide, *narrow])[f"worker.{name}"]
     assert ruling.sentence == f"1 to 8 by {OWNER.label} and {team.label}: A node has 8."
     assert ruling.scopes == ("account", "project:1")

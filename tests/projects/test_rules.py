@@ -158,3 +158,11 @@ def test_the_form_of_a_project_shows_its_departments_rules() -> None:
     refused = client.post(f"/projects/{project.pk}/edit/", post)
     assert refused.status_code == 422
     assert "allows at most 1 h" in refused.content.decode()
+
+
+@pytest.mark.parametrize(("kind", "asks"), [("local", False), ("kubernetes", True)])
+def test_the_form_asks_for_node_types_where_there_are_some(kind: str, asks: bool) -> None:
+    project = ProjectFactory(cluster=ClusterFactory(kind=kind))
+    client = signed_in(UserFactory(administrator=True))
+    page = client.get(f"/projects/{project.pk}/edit/").content.decode()
+    assert ("Node types of trainings" in page) is asks

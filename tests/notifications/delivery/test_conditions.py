@@ -97,8 +97,8 @@ def test_a_cluster_that_is_down_is_told_to_those_who_use_it(project: Project) ->
     tasks.report_conditions()
     assert told(workload.created_by) == told(follower) == ["cluster.disconnected"]
     assert told(ended.created_by) == []
-    assert Notification.objects.filter(user=follower).get().project == other
-    assert Notification.objects.first().text == "No route to host."  # type: ignore[union-attr]
+    notification = Notification.objects.get(user=follower)
+    assert (notification.project, notification.text) == (other, "No route to host.")
 
 
 def test_webhooks_carry_conditions_in_their_scope(project: Project) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import redis
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from accounts.models import User
 from core.broker import stream
@@ -154,26 +155,26 @@ def test_deactivated_people_are_told_nothing(workload: Workload) -> None:
 def test_open_pages_of_the_person_alone_are_told(
     workload: Workload,
     valkey: redis.Redis,
-    django_capture_on_commit_callbacks: object,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     published: list[tuple[str, ...]] = []
     monkeypatch.setattr(stream, "publish", lambda *words: published.append(words))
     events.record_phase(workload)
     Event.objects.create(workload=workload, phase=Phase.FAILED)
-    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+    with django_capture_on_commit_callbacks(execute=True):
         rounds.run()
     assert published == [(f"person:{workload.created_by_id}", "notifications")]
 
 
 def test_many_people_cost_no_query_each_for_an_event(
-    workload: Workload, django_assert_max_num_queries: object
+    workload: Workload, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     project = ProjectFactory()
     for user in UserFactory.create_batch(5):
         add_members(project, user)
         SubscriptionFactory(user=user, project=workload.project)
     Event.objects.bulk_create(Event(workload=workload, phase=Phase.FAILED) for _ in range(20))
-    with django_assert_max_num_queries(30):  # type: ignore[operator]
+    with django_assert_max_num_queries(30):
         outbox.create_deliveries()
     assert len(told(workload.created_by)) == 20

@@ -7,6 +7,7 @@ import pytest
 import time_machine
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import User
 from notifications.delivery import outbox, rounds, slack
@@ -51,9 +52,9 @@ def texts(receiver: HookReceiver) -> list[str]:
 
 
 def test_a_failure_is_a_text_with_cause_last_lines_and_link(
-    channel: Webhook, receiver: HookReceiver, project: Project, settings: object
+    channel: Webhook, receiver: HookReceiver, project: Project, settings: Settings
 ) -> None:
-    settings.PUBLIC_URL = "https://trainyard.example.com"  # type: ignore[attr-defined]
+    settings.PUBLIC_URL = "https://trainyard.example.com"
     workload = fail(project)
     rounds.run()
     (text,) = texts(receiver)
