@@ -93,10 +93,11 @@ class AccessKey(models.Model):
         return not self.scopes or action in self.scopes
 
     def clean(self) -> None:
-        unknown = ", ".join(sorted(set(self.scopes) - PERMISSIONS))
+        unknown = sorted(set(self.scopes) - PERMISSIONS)
         if unknown:
+            names = ", ".join(name or "without a name" for name in unknown)
             known = ", ".join(sorted(PERMISSIONS))
-            raise ValidationError({"scopes": f"There is no permission {unknown}. Known: {known}."})
+            raise ValidationError({"scopes": f"There is no permission {names}. Known: {known}."})
         if self._state.adding and self.has_ended:
             raise ValidationError({"expires_at": "Enter a time in the future."})
 

@@ -72,9 +72,10 @@ def _save(
     role: AccessRole, by: User, name: str, permission_sets: Collection[str], description: str
 ) -> None:
     before = _facts(role) if role.pk else None
-    unknown = ", ".join(sorted(set(permission_sets) - set(PERMISSION_SETS)))
+    unknown = sorted(set(permission_sets) - set(PERMISSION_SETS))
     if unknown:
-        text = f"There is no permission set {unknown}. Known: {', '.join(PERMISSION_SETS)}."
+        names = ", ".join(name or "without an ID" for name in unknown)
+        text = f"There is no permission set {names}. Known: {', '.join(PERMISSION_SETS)}."
         raise ValidationError({"permission_sets": text})
     role.name = name.strip()
     role.description = description.strip()

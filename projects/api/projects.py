@@ -312,8 +312,9 @@ def _service_values(
             it.username: it for it in User.objects.people().filter(username__in=body.members)
         }
         values["members"] = list(users_by_name.values())
-        if unknown := ", ".join(sorted(set(body.members) - set(users_by_name))):
-            issues.append(Issue(field="members", details=f"There is no user {unknown}."))
+        if unknown := sorted(set(body.members) - set(users_by_name)):
+            unknown_names = ", ".join(name or "without a name" for name in unknown)
+            issues.append(Issue(field="members", details=f"There is no user {unknown_names}."))
     if body.resources is not None:
         may_exceed_quota = over_quota if body.over_quota is None else body.over_quota
         values |= _quota_values(body.resources, replaces_all=replaces_all)

@@ -153,6 +153,7 @@ def test_a_role_is_the_union_of_permission_sets(admin: User, user: User) -> None
         ("Viewer", ["view-projects"], "already exists"),
         ("Runner", [], "at least one permission"),
         ("Runner", ["fly"], "no permission set fly"),
+        ("Runner", [""], "no permission set without an ID"),
         ("", ["view-projects"], "cannot be blank"),
     ],
 )
