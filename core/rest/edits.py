@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -32,6 +32,20 @@ STALE_ERROR = ApiError(
 )
 
 Run = Callable[..., HttpResponse]
+#: Returns the query of the GET call that reads an object; ``None`` if a request does not name one.
+FindQuery = Callable[[HttpRequest], QueryDict | None]
+V = TypeVar("V", bound=Callable[..., Any])
+FIND_QUERY = "find_query"  # attribute of a view whose object the query or the body names
+
+
+def addressed_by(find_query: FindQuery) -> Callable[[V], V]:
+    """Mark a view whose path alone does not name its object, so that ``If-Match`` finds it."""
+
+    def mark(view: V) -> V:
+        setattr(view, FIND_QUERY, find_query)
+        return view
+
+    return mark
 
 
 def with_preconditions(run: Run) -> Run:
@@ -42,8 +56,10 @@ def with_preconditions(run: Run) -> Run:
     """
     operation = operation_of(run)
     tries_itself = DRY_RUN in query_parameters_of(operation)[0]
+    find_query: FindQuery | None = getattr(operation.view_func, FIND_QUERY, None)
     if not is_write(operation):
-        return with_etag(run) if operation.path.endswith("}") else run
+        reads_one = operation.path.endswith("}") or find_query is not None
+        return with_etag(run) if reads_one else run
 
     @wraps(run)
     def written(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
@@ -56,7 +72,8 @@ def with_preconditions(run: Run) -> Run:
             if request.method in CHANGING_METHODS:
                 # Lock first, then compare: nobody can change the object in between.
                 _lock_object(_object_path(request.path))
-                if _is_stale(request):
+                query = find_query(request) if find_query else QueryDict()
+                if query is not None and _is_stale(request, query):
                     return JsonResponse(STALE_ERROR.body(), status=STALE_ERROR.code)
             response = run(request, *args, **values)
             if tries or response.status_code >= 400:
@@ -94,14 +111,14 @@ def _lock_object(path: str) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
 
 
-def _is_stale(request: HttpRequest) -> bool:
+def _is_stale(request: HttpRequest, query: QueryDict) -> bool:
     wanted = request.headers.get("If-Match", "").strip()
     if wanted in {"", "*"}:
         return False
     # Read the object by its own GET call, inside the transaction that has locked it.
     reading = copy(request)
     reading.method = "GET"
-    reading.GET = QueryDict()
+    reading.GET = query
     match = resolve(_object_path(request.path))
     answer = match.func(reading, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}

@@ -1,13 +1,17 @@
 """REST: policies by scope and kind of workload."""
 
+import json
 from typing import Any
 
 from django.db import transaction
+from django.http import HttpRequest, QueryDict
 from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
+from core.forms import nested
 from core.rest.api import ApiError, Issue, not_found, refusal_error
+from core.rest.edits import addressed_by
 from core.rest.filters import filter_queryset, sort_queryset
 from policies import services
 from policies.api.schemas import (
@@ -39,6 +43,7 @@ from policies.saving import NeedsConfirmation
 from projects.api.scopes import WIRE_NAMES, shared_scope_from
 from projects.scopes import OwningScope
 from spec.formats.documents import Document
+from spec.formats.stored import as_mapping
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem, SpecError
 
@@ -48,6 +53,8 @@ REFUSED = "The policy cannot be saved."
 HOW_TO_CONFIRM = "POST /api/v1/policies/simulate shows what it does; confirm=true saves it."
 POLICY = "policy"  # the path of the tree in a request
 STATUS = "status"  # what answers add to a tree
+#: The parameters that name a scope, in a query and in ``meta`` of a body.
+SCOPE_PARAMETERS = tuple(field.alias for field in PolicyPlace.model_fields.values() if field.alias)
 
 
 @router.get(ROOT, response=PolicyList, url_name="policies")
@@ -74,6 +81,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         url_name=f"{kind}-policy",
         summary=f"Get the {noun}",
     )
+    @addressed_by(find_scope_query)
     def read(request: ApiRequest, place: Query[PolicyPlace]) -> PolicyOut:
         """The policy of a scope, and what holds there together with the policies of wider scopes.
         404 if there is none of either."""
@@ -85,6 +93,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         operation_id=f"overwrite_{kind}_policy",
         summary=f"Create or replace the {noun}",
     )
+    @addressed_by(find_scope_query)
     def overwrite(request: ApiRequest, body: PolicyIn, query: Query[Validation]) -> PolicyOut:
         """Create the policy of a scope, or replace it as a whole. 400 lists every problem, with its
         path. Existing workloads stay as they are."""
@@ -97,6 +106,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         operation_id=f"update_{kind}_policy",
         summary=f"Change the {noun}",
     )
+    @addressed_by(find_scope_query)
     def update(request: ApiRequest, body: PolicyPatch, query: Query[Validation]) -> PolicyOut:
         """Remove the fields in ``reset`` from the policy of a scope, then merge the given values
         into it. Without a policy it creates one."""
@@ -120,6 +130,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         operation_id=f"delete_{kind}_policy",
         summary=f"Delete the {noun}",
     )
+    @addressed_by(find_scope_query)
     def delete(request: ApiRequest, place: Query[PolicyDeletion]) -> Status[None]:
         """Delete the policy of a scope. Existing workloads stay as they are."""
         scope = _find_scope(place, request.user)
@@ -129,6 +140,24 @@ def _add_calls(kind: WorkloadKind) -> None:
             raise not_found("The policy")
         services.delete_policy(policy, by=request.user)
         return Status(204, None)
+
+
+def find_scope_query(request: HttpRequest) -> QueryDict | None:
+    """Return the query that reads the policy which a request names, in its own query or in
+    ``meta`` of its body. ``None`` if the body cannot be read."""
+    named: Document = request.GET.dict()
+    if request.method in ("PUT", "PATCH"):
+        try:
+            named = as_mapping(nested.get(json.loads(request.body), "meta"))
+        except ValueError:
+            return None
+    if "scope" not in named:
+        return None
+    query = QueryDict(mutable=True)
+    for name in SCOPE_PARAMETERS:
+        if named.get(name) is not None:
+            query[name] = str(named[name])
+    return query
 
 
 for workload_kind in WorkloadKind:

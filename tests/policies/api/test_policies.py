@@ -1,9 +1,13 @@
 """Policies by REST."""
 
+import json
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.test import Client
 
+from accounts import tokens
 from policies.models import Policy
 from projects.models import Project
 from tests.caller import Caller, call, project, researcher
@@ -196,3 +200,34 @@ def test_values_that_look_secret_are_hidden(admin: Caller, project: Project) -> 
         400,
         "policy.defaults.worker.environmentVariables.instances",
     )
+
+
+def send(admin: Caller, method: str, path: str, etag: str, body: Any = None) -> Any:
+    headers = {"Authorization": f"Bearer {tokens.access_token_for(admin.user)}"}
+    if etag:
+        headers["If-Match"] = etag
+    content = json.dumps(body) if body else ""
+    return Client().generic(
+        method, f"/api/v1{path}", content, content_type="application/json", headers=headers
+    )
+
+
+@pytest.mark.parametrize("scope", ["tenant", "project"])
+def test_a_policy_that_changed_meanwhile_is_not_overwritten(
+    scope: str, admin: Caller, project: Project
+) -> None:
+    make_policy(project if scope == "project" else None, rule("numWorkers", max=8))
+    ids = {name: str(value) for name, value in meta(project, scope).items() if name != "name"}
+    path = "/policy/distributed"
+    place = f"{path}?{urlencode(ids)}"
+    seen = send(admin, "GET", place, "")["ETag"]
+    body = {"meta": meta(project, scope), "policy": rule("numWorkers", max=4)}
+    first = send(admin, "PUT", path, seen, body)
+    assert first.status_code == 200
+    assert send(admin, "PUT", path, seen, body).status_code == 412
+    assert send(admin, "PATCH", path, seen, body).status_code == 412
+    assert send(admin, "DELETE", place, seen).status_code == 412
+    assert send(admin, "PUT", path, first["ETag"], body).status_code == 200
+    assert send(admin, "PUT", path, seen, {"meta": {}}).status_code == 400
+    latest = send(admin, "GET", place, "")["ETag"]
+    assert send(admin, "DELETE", place, latest).status_code == 204
