@@ -1,12 +1,15 @@
-"""Check the data sources that a policy imposes: each must be usable in its whole scope."""
+"""Check the data sources that a policy imposes: each must be usable in its whole scope. A saved
+policy gets its links to them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from assets.kinds import IMPOSED_KIND
+from assets.policy_links import store_links
 from policies.fields import role_and_name
+from policies.models import Policy
 from policies.rules import Enforcement, Rule, split_item
-from policies.saving import rules_read
+from policies.saving import after_save, rules_read
 from policies.tree import IMPOSED_ASSETS
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
@@ -46,5 +49,10 @@ def add_problems(
     problems += find_problems(rules, scope=scope, kind=kind)
 
 
+def link_assets(policy: Policy, **_: Any) -> None:
+    store_links(policy)
+
+
 def connect() -> None:
     rules_read.connect(add_problems, dispatch_uid="imposed data sources")
+    after_save.connect(link_assets, dispatch_uid="links of a policy")

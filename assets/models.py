@@ -4,6 +4,7 @@ from assets.compute.model import ComputeResource
 from assets.credential.model import Credential, SecretValue
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.environment.model import Environment
+from assets.policy_links import PolicyAsset
 from assets.template.model import Template
 from assets.versions.model import AssetVersion
 
@@ -14,6 +15,7 @@ __all__ = [
     "DataSource",
     "DataSourceAsset",
     "Environment",
+    "PolicyAsset",
     "SecretValue",
     "Template",
 ]

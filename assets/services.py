@@ -18,7 +18,6 @@ from assets.versions.model import AssetVersion
 from audit import services as audit
 from core.deletion import Dependents, count_hidden, guard_deletion
 from core.words import count_nouns, first_names
-from policies.models import Policy
 from projects.scopes import OwningScope
 from spec.formats.documents import Document
 from spec.problems.errors import TAKEN, Problem, SpecError, problems_in
@@ -124,7 +123,6 @@ def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:
     holders_by_noun = [
         (table.noun(), table.holders_of_asset(kind.slug, asset.pk)) for table in link_tables()
     ]
-    holders_by_noun.append(("policy", Policy.objects.imposing(asset.pk)))
     names = [
         f"{noun} {name}"
         for noun, rows in holders_by_noun

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Iterable
 from typing import Any, Self
-from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
@@ -12,7 +11,7 @@ from django.urls import reverse
 from accounts.models import User
 from core.database.choices import Choices, values_of
 from policies.masks import mask_rules
-from policies.rules import Enforcement, Rule, RuleSource, settle, split_item
+from policies.rules import Enforcement, Rule, RuleSource, settle
 from policies.tree import write_tree
 from projects.models import Department, Project
 from projects.scopes import OwningScope, Scope, Scoped, scopes_including, visible_scopes
@@ -37,11 +36,6 @@ class PolicyQuerySet(models.QuerySet["Policy"]):
     def applying_to(self, project: Project) -> Self:
         """Policies whose scope includes a project."""
         return self.filter(scopes_including(project.pk, project.department_id, project.cluster_id))
-
-    def imposing(self, asset_id: UUID) -> Self:
-        """Policies that impose a data source."""
-        imposing = [policy.pk for policy in self.all() if policy.imposes(asset_id)]
-        return self.filter(pk__in=imposing)
 
     def of_branch(self, scope: OwningScope) -> Self:
         """Policies of a scope and of those that contain it."""
@@ -114,12 +108,6 @@ class Policy(Scoped):
         scope = self.owning_scope
         owner = "the account" if scope.holder is None else str(scope)
         return RuleSource(f"policy {self.name} of {owner}", scope.key)
-
-    def imposes(self, asset_id: UUID) -> bool:
-        return any(
-            rule.enforcement is Enforcement.IMPOSED and split_item(rule.field)[1] == str(asset_id)
-            for rule in self.rules
-        )
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -1,4 +1,4 @@
-"""What is asked of the packages above before a policy is saved.
+"""What is asked of the packages above before a policy is saved, and what they are told then.
 
 ``policies`` stands below assets and workloads, so it sends signals, which those receive.
 """
@@ -11,6 +11,8 @@ rules_read = Signal()
 #: Sent with ``policy``, not yet saved, and ``by``, the user, unless the user has confirmed. A
 #: receiver raises ``NeedsConfirmation`` if somebody should first see what the policy does.
 before_save = Signal()
+#: Sent with ``policy``, once it is saved, in the same transaction.
+after_save = Signal()
 
 
 class NeedsConfirmation(Exception):

@@ -13,7 +13,7 @@ from audit import services as audit
 from policies.conflicts import find_conflicts, path_in_tree
 from policies.models import Policy, PolicyVersion, dump_rules
 from policies.rules import Enforcement, Rule, settle
-from policies.saving import before_save, rules_read
+from policies.saving import after_save, before_save, rules_read
 from policies.tree import read_tree
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
@@ -76,6 +76,7 @@ def save_policy(
         PolicyVersion.objects.create(
             policy=policy, number=policy.version, rules_json=policy.rules_json, by=by
         )
+        after_save.send(Policy, policy=policy)
         after = _audit_facts(policy)
         audit.record(by, "update" if before else "create", policy, before=before, after=after)
     return policy

@@ -170,8 +170,8 @@ class AssetCompliance(Wire):
 
 
 class AssetOut(Wire):
-    """``usedBy`` is present if ``usageInfo`` asks for it: the workloads, templates and data sources
-    that you can see. ``status`` is present with ``statusInfo``, and ``compliance`` if
+    """``usedBy`` is present if ``usageInfo`` asks for it: the workloads, templates, data sources
+    and policies that you can see. ``status`` is present with ``statusInfo``, and ``compliance`` if
     ``complyToProject`` names a project; for a workload of ``complyToWorkloadType``, if that is
     given."""
 

@@ -13,6 +13,7 @@ from assets.data_source.form import KINDS, DataSourceForm, blank_values, initial
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.data_source.wire import WIRE
 from assets.links import Reference
+from assets.policy_links import PolicyAsset
 from clusters.models import Cluster
 from projects.scopes import OwningScope
 from spec.data import data_source, places
@@ -56,12 +57,19 @@ class DataSourceAssetKind(AssetKind[DataSource]):
 
     def problems_when_saved(self, asset: DataSource) -> Iterator[Problem]:
         """Yield a problem if its credential cannot be used at its scope, or cannot open its
-        address."""
+        address, or if a policy imposes it on people who may not use the credential."""
         spec = asset.spec
         if spec.credential is None:
             return
         scope = OwningScope.from_asset(asset)
         path = (spec.kind.value, CREDENTIAL)
+        for policy in PolicyAsset.holders_of_asset(self.slug, asset.pk).widest_first():
+            yield Problem(
+                path,
+                f"cannot be given: {policy.source.label} imposes this data source, and not "
+                "everyone may use a credential",
+                source=policy.source.label,
+            )
         credential = find_usable_credential(scope, spec.credential.asset_id)
         if credential is None:
             name = spec.credential.name or spec.credential.asset_id

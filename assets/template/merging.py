@@ -13,8 +13,9 @@ def lay_replica_over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
 
 
 def merge_user_values(base_values: Values, own_values: Values) -> Values:
-    """Merge values as a user's are merged over an asset's."""
-    merged = MergedLayers()
+    """Merge values as a user's are merged over an asset's. Both may remove items of lower
+    layers."""
+    merged = MergedLayers(keeps_exclusions=True)
     merged.add_layer(base_values, "template")
     merged.add_layer(own_values, USER)
     return merged.document

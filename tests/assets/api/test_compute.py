@@ -202,6 +202,7 @@ def test_usage_lists_what_uses_an_asset_and_can_be_seen(call: Caller, project: P
         "workspaces": [],
         "templates": [{"id": str(template.pk), "name": template.name}],
         "dataSources": [],
+        "policies": [],
     }
     assert call("GET", f"{PATH}/{asset.pk}?usageInfo=true")[1]["usedBy"] == entry["usedBy"]
 
