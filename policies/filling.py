@@ -50,7 +50,10 @@ def default_rules(rules: Iterable[Rule]) -> dict[str, dict[str, Rule]]:
     for rule in rules:
         if rule.enforcement is Enforcement.DEFAULT:
             name, key = split_item(rule.field)
-            by_field.setdefault(document_address(name), {})[key or ""] = rule
+            role, _, inner = document_address(name).partition(".")
+            is_of_tools = inner in FIELD_NAMES_OF
+            address = f"{role}.connections" if is_of_tools else document_address(name)
+            by_field.setdefault(address, {})[key or ""] = rule
     return by_field
 
 

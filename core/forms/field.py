@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+EXCLUDE = "exclude"  # true in a list item that only removes an inherited one
 Values = dict[str, Any]  # a document, or a part of one, under its wire names
 Path = tuple[str | int, ...]
 Option = tuple[str, str]  # value and label; in a cell, the empty value stands for the default
@@ -166,9 +167,17 @@ class Field:
         return "" if self.is_plain else {key: value for key, value in self.mark if value}
 
     def includes(self, item: object) -> bool:
-        """Whether an item of the list belongs to this field."""
+        """Whether an item of the list belongs to this field. One that removes an inherited item is
+        no item of its own."""
         if self.is_plain:
             return isinstance(item, str)
+        return self._has_marks(item) and not self.removes(item)
+
+    def removes(self, item: object) -> bool:
+        """Whether an item of the list removes an inherited one of this field."""
+        return isinstance(item, dict) and item.get(EXCLUDE) is True and self._has_marks(item)
+
+    def _has_marks(self, item: object) -> bool:
         return isinstance(item, dict) and all(
             item.get(key, False) == value for key, value in self.mark
         )

@@ -34,6 +34,14 @@ class Inherited:
 
 
 @dataclass(frozen=True)
+class Removed:
+    """An inherited list item that the form removes; ``note`` says where it came from."""
+
+    name: str
+    note: str
+
+
+@dataclass(frozen=True)
 class ShownRuling:
     """What a template or policies say about a field, in the sentence ``text``. A field that it
     locks is ``strayed`` while it has another value: ``reset`` labels the button that changes it
@@ -74,6 +82,7 @@ class ShownField:
     about the field; ``rule`` holds the inputs of a template's author. Without ``may_add`` no item
     can be added to a list. ``refused`` are options that cannot be chosen, each with the reasons.
     ``bounds`` are the attributes ``min``, ``max`` and ``step`` of a number.
+    ``removed`` are inherited items that do not apply.
     A list with ``is_default`` shows the items that apply by default. ``groups`` are the options
     under headings, ``new`` the initial value of a new list item.
     """
@@ -84,6 +93,7 @@ class ShownField:
     items: list[ShownItem] = dataclasses.field(default_factory=list)
     options: list[Option] = dataclasses.field(default_factory=list)
     inherited: list[Inherited] = dataclasses.field(default_factory=list)
+    removed: list[Removed] = dataclasses.field(default_factory=list)
     errors: list[str] = dataclasses.field(default_factory=list)
     why_not: str = ""
     withheld: list[tuple[str, str]] = dataclasses.field(default_factory=list)
@@ -175,8 +185,9 @@ class ShownField:
 
     @property
     def is_given(self) -> bool:
-        """Whether somebody has entered a value."""
-        return (bool(self.filled) and not self.is_default) or self.value not in ("", None)
+        """Whether somebody has entered a value, or removed an inherited item."""
+        has_items = bool(self.filled) and not self.is_default
+        return has_items or bool(self.removed) or self.value not in ("", None)
 
     @property
     def filled(self) -> list[ShownItem]:

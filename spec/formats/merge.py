@@ -47,10 +47,12 @@ EMPTY: tuple[object, ...] = (None, "", [])
 
 class MergedLayers:
     """The merged document without empty values, and the layer of each value by dotted path
-    (``compute.cpuCoreRequest``, ``labels[2]``)."""
+    (``compute.cpuCoreRequest``, ``labels[2]``). With ``keeps_exclusions`` the document is a layer
+    itself, which still removes items of lower ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_exclusions: bool = False) -> None:
         self.document: Values = {}
+        self._keeps_exclusions = keeps_exclusions
         self._layers: list[str] = []  # lowest first
         self._leaves: dict[str, str] = {}
 
@@ -121,7 +123,11 @@ class MergedLayers:
             )
             merged.append((item, was) if at is None else (over.pop(at), origin))
         merged += [(item, origin) for item in over]
-        stays = [(_without_exclude(item), was) for item, was in merged if not _is_excluded(item)]
+        stays = [
+            (_without_exclude(item), was)
+            for item, was in merged
+            if self._keeps_exclusions or not is_excluded(item)
+        ]
         self._leaves |= {f"{path}[{number}]": was for number, (_, was) in enumerate(stays)}
         return [item for item, _ in stays]
 
@@ -148,6 +154,12 @@ def is_same_item(one: Any, other: Any, keys: tuple[str, ...]) -> bool:
         if (ours := _normalize(one.get(key))) and (theirs := _normalize(other.get(key))):
             return ours == theirs
     return False
+
+
+def exclusion(path: str, item: Values) -> Values:
+    """Return the item that removes ``item``, which a lower layer has in the list at ``path``."""
+    key = next(key for key in KEYS[path] if item.get(key))
+    return {key: item[key], EXCLUDE: True}
 
 
 def position_in_layer(layer: list[Any], merged: list[Any], index: int) -> int | None:
@@ -214,7 +226,8 @@ def _normalize(value: Any) -> str:
     return text.rstrip("/") or text
 
 
-def _is_excluded(item: Any) -> bool:
+def is_excluded(item: Any) -> bool:
+    """Whether an item only removes that of a lower layer."""
     return isinstance(item, dict) and item.get(EXCLUDE) is True
 
 

@@ -1,10 +1,12 @@
 """One request that breaks a policy, through every door: each refuses it with the same problems."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import pytest
+import yaml
 
 from accounts.models import User
 from projects.models import Project
@@ -21,6 +23,7 @@ from trainyard_cli.flags.line import command_line
 from workloads.api.bodies import DistributedIn
 from workloads.api.submissions.distributed import draft_of
 from workloads.models import Draft, Workload
+from workloads.wizard.pages.outputs import Outputs
 
 __all__ = ["owner", "project", "receiver", "wizard"]
 
@@ -57,6 +60,29 @@ REFUSED = {
     ("spec.environmentVariables.0", "locked"),
     ("spec.workingDir", "required"),
 }
+#: The same without anything that breaks a rule, and without what the policy adds by default.
+REMOVING = SPEC | {
+    "numWorkers": 2,
+    "environmentVariables": [{"name": "NCCL_DEBUG", "exclude": True}],
+    "labels": [{"name": "team", "exclude": True}, {"name": "own", "value": "1"}],
+    "tolerations": [{"name": "gpu", "exclude": True}],
+}
+ADDING: Tree = {
+    "defaults": {
+        "worker": {
+            "environmentVariables": {
+                "instances": [
+                    {"name": "NCCL_DEBUG", "value": "WARN"},
+                    {"name": "SEED", "value": "7"},
+                ]
+            },
+            "labels": {"instances": [{"name": "team", "value": "a"}]},
+            "tolerations": {"instances": [{"name": "gpu", "key": "gpu", "operator": "Exists"}]},
+        }
+    },
+    "rules": {"worker": {"tolerations": {"instances": {"canAdd": False}}}},
+}
+SCRIPTED = ("command", "numWorkers", "distributedFramework")  # what the script says instead
 SCRIPT = "#!/bin/bash\n#SBATCH --ntasks=3\nsrun python train.py\n"
 
 
@@ -68,10 +94,11 @@ class Doors:
     wizard: Wizard
     receiver: Receiver
     workload: Workload
+    spec: dict[str, Any] = field(default_factory=lambda: SPEC)
 
     @property
     def body(self) -> dict[str, Any]:
-        return {"name": "train", **self.place, "spec": SPEC}
+        return {"name": "train", **self.place, "spec": self.spec}
 
     @property
     def place(self) -> dict[str, str]:
@@ -93,7 +120,18 @@ class Doors:
         return self._send("distributed?dryRun=true", self.body)
 
     def command_line(self) -> set[tuple[str, str, str]]:
-        line = command_line({"name": "train", "spec": SPEC}, "distributed", "team-a")
+        line = command_line({"name": "train", "spec": self.spec}, "distributed", "team-a")
+        return self._send("distributed", self.receiver.request(line) | self.place)
+
+    def shown_request(self) -> set[tuple[str, str, str]]:
+        """Send the request that the wizard shows for the draft."""
+        Draft.objects.create(owner=self.wizard.user, document=self.draft.model_dump(mode="json"))
+        return self._send("distributed", yaml.safe_load(Outputs(self.wizard.plan()).yaml))
+
+    def shown_line(self) -> set[tuple[str, str, str]]:
+        """Type the command line that the wizard shows for the draft."""
+        Draft.objects.create(owner=self.wizard.user, document=self.draft.model_dump(mode="json"))
+        line = Outputs(self.wizard.plan()).line
         return self._send("distributed", self.receiver.request(line) | self.place)
 
     def template(self) -> set[tuple[str, str, str]]:
@@ -118,10 +156,14 @@ class Doors:
 
     def _send(self, path: str, body: dict[str, Any]) -> set[tuple[str, str, str]]:
         _, answer = Caller(self.wizard.user)("POST", f"/workloads/{path}", body)
-        return {(it["field"], it["rule"], it["source"]) for it in answer["complianceIssues"]}
+        return {
+            (it["field"], it["rule"], it["source"]) for it in answer.get("complianceIssues", ())
+        }
 
     def _create(self) -> set[tuple[str, str, str]]:
         self.wizard.open(self.wizard.at(3)).press("create")
+        if Workload.objects.filter(name="train").exists():
+            return set()
         problems = self.wizard.plan().problems
         for problem in problems:
             assert problem.message.partition(":")[0] in self.wizard.page
@@ -142,20 +184,55 @@ def doors(owner: User, project: Project, wizard: Wizard, receiver: Receiver) -> 
     return Doors(project, wizard, receiver, Workload.objects.get(name="before"))
 
 
-@pytest.mark.parametrize(
-    "door",
-    [
-        *(Doors.rest, Doors.batch, Doors.dry_run, Doors.command_line, Doors.template),
-        *(Doors.yaml, Doors.saved_draft, Doors.copy),
-    ],
-    ids=lambda door: door.__name__,
+DOORS = (
+    *(Doors.rest, Doors.batch, Doors.dry_run, Doors.command_line, Doors.template),
+    *(Doors.yaml, Doors.saved_draft, Doors.copy),
 )
+NAMES = attrgetter("__name__")
+
+
+@pytest.mark.parametrize("door", DOORS, ids=NAMES)
 def test_each_door_refuses_what_the_policy_does_not_allow(
     door: Callable[[Doors], set[tuple[str, str, str]]], doors: Doors
 ) -> None:
     source = f"policy limits of Project {doors.project}"
     assert door(doors) == {(field, rule, source) for field, rule in REFUSED}
     assert not Workload.objects.filter(name="train").exists()
+
+
+def values_of_lists(workload: Workload) -> dict[str, list[str]]:
+    names = ("environmentVariables", "labels", "tolerations")
+    return {
+        name: [it["name"] for it in workload.spec_json["worker"].get(name, [])] for name in names
+    }
+
+
+#: What is left of the defaults, and what the request adds.
+REMAINING = {"environmentVariables": ["SEED"], "labels": ["own"], "tolerations": []}
+
+
+@pytest.mark.parametrize("door", [*DOORS, Doors.shown_request, Doors.shown_line], ids=NAMES)
+def test_each_door_can_remove_what_the_policy_adds_by_default(
+    door: Callable[[Doors], set[tuple[str, str, str]]], doors: Doors
+) -> None:
+    make_policy(doors.project, ADDING)
+    doors.spec = REMOVING
+    doors.workload.draft_json = doors.draft.model_dump(mode="json")
+    doors.workload.save()
+    assert door(doors) == set()
+    for workload in Workload.objects.filter(name="train"):
+        assert values_of_lists(workload) == REMAINING
+    assert Workload.objects.filter(name="train").exists() == (door is not Doors.dry_run)
+
+
+def test_a_batch_script_can_remove_what_the_policy_adds_by_default(doors: Doors) -> None:
+    make_policy(doors.project, ADDING)
+    spec = {key: value for key, value in REMOVING.items() if key not in SCRIPTED}
+    script = SCRIPT.replace("ntasks=3", "ntasks=2")
+    body = {"name": "train", **doors.place, "script": script, "spec": spec}
+    status, answer = Caller(doors.wizard.user)("POST", "/workloads/from-sbatch", body)
+    assert status == 202, answer
+    assert values_of_lists(Workload.objects.get(name="train")) == REMAINING
 
 
 def test_a_batch_script_is_refused_by_the_same_policy(doors: Doors) -> None:

@@ -11,7 +11,7 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
-from assets.kinds import KINDS, pod_kinds
+from assets.kinds import pod_kinds
 from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
@@ -19,6 +19,7 @@ from core.forms.read import field_items, replace_items
 from core.web.http import redirect_after_success
 from core.web.query import parse_number
 from spec.draft import WorkloadDraft
+from spec.formats.merge import exclusion
 from spec.problems.errors import Problem, SpecError
 from spec.values.variable import MASK
 from workloads import services
@@ -26,6 +27,7 @@ from workloads.models import Draft
 from workloads.plan import Plan, plan
 from workloads.wizard import drafts, repairs
 from workloads.wizard.choices import new_assets, policies, rules
+from workloads.wizard.choices.inherited import inherited_item, name_of_removal
 from workloads.wizard.locations import locate_problem
 from workloads.wizard.pages import problems
 from workloads.wizard.pages.page import render_page
@@ -169,17 +171,58 @@ def _new_item(draft: Draft, question: Question, name: str, *, by: User) -> Any:
     """Return the item of this ``name`` of an asset or a policy if there is one, else a new item of
     the list."""
     planned = plan(draft.content, by=by)
-    if name:
-        for (role, slug), asset in planned.assets.items():
-            layer = KINDS[slug].layer(asset) if role == question.role else {}
-            for item in nested.items(layer, question.key):
-                if item.get("name") == name:
-                    return item
-        if item := policies.item_with_key(question, planned, name):
-            return item
+    if name and (inherited := inherited_item(question, planned, name)):
+        return inherited
     if name and question.creates:
         return {"id": name}
     return question.new_item(planned.cluster) if question.new_item else question.blank_item
+
+
+def _exclude(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Remove an item that an asset or a policy adds: ``exclude:worker-labels=team``."""
+    list_name, _, name = target.partition("=")
+    question = _find_list(list_name)
+    item = inherited_item(question, plan(draft.content, by=request.user), name)
+    if item is None:
+        raise Http404("No such item")
+    marks = {key: value for key, value in question.mark if value}
+    removal = marks | exclusion(question.key, item)
+    return _change_removals(request, draft, page, question, lambda items: [*items, removal])
+
+
+def _restore(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Take a removal back: ``restore:worker-labels=team``."""
+    list_name, _, name = target.partition("=")
+    question = _find_list(list_name)
+
+    def restore(items: Rows) -> Rows:
+        return [
+            item
+            for item in items
+            if not (question.removes(item) and name_of_removal(question, item) == name)
+        ]
+
+    return _change_removals(request, draft, page, question, restore)
+
+
+def _change_removals(
+    request: Request,
+    draft: Draft,
+    page: int,
+    question: Question,
+    change_items: Callable[[Rows], Rows],
+) -> HttpResponse:
+    """Change which inherited items a list removes, and show the list."""
+
+    def change(content: WorkloadDraft) -> set[str]:
+        values = question.values_in(content)
+        if values is None:
+            raise Http404("The master has no setup of its own")
+        nested.put(values, question.key, change_items(nested.items(values, question.key)))
+        return {question.name}
+
+    drafts.edit(draft, change, touch=False)
+    return render_page(request, draft, page, focus=question.name)
 
 
 def _remove(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
@@ -317,6 +360,8 @@ VERBS: dict[str, Action] = {
     "yaml": _open_yaml,
     "create": _create,
     "add": _add,
+    "exclude": _exclude,
+    "restore": _restore,
     "another": _show_with_focus,
     EMPTY: _show_with_focus,
     "remove": _remove,

@@ -71,6 +71,23 @@ def test_a_variable_of_the_environment_is_replaced_in_the_wizard(wizard: Wizard)
     assert found == {"LR": "0.5", "SEED": "1"}
 
 
+def test_a_variable_of_the_environment_is_removed_and_other_rows_stay(wizard: Wizard) -> None:
+    wizard.ready()
+    set_variables(wizard, {"name": "LR", "value": "0.1"}, {"name": "SEED", "value": "1"})
+    wizard.open(wizard.at(2)).press(f"exclude:{VARIABLES}=LR").press(f"add:{VARIABLES}")
+    own = {f"{VARIABLES}-0-name": "OWN", f"{VARIABLES}-0-value": "2"}
+    wizard.press("save", **own).open(wizard.at(2))
+    assert "LR=0.1" not in wizard.page
+    assert "removed, from environment env-train" in wizard.page
+    spec = wizard.plan().spec
+    assert spec is not None
+    assert [it.name for it in spec.worker.environment_variables] == ["SEED", "OWN"]
+    wizard.press(f"remove:{VARIABLES}:0")
+    assert wizard.draft.content.worker.values["environmentVariables"] == [
+        {"name": "LR", "exclude": True}
+    ]
+
+
 def test_an_error_stands_at_its_row_behind_inherited_ones(wizard: Wizard) -> None:
     wizard.ready()
     set_variables(wizard, {"name": "LR", "value": "0.1"})

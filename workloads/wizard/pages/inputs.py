@@ -14,7 +14,7 @@ from spec.draft import Values
 from spec.framework import framework_with
 from spec.values.variable import MASK, looks_secret
 from workloads.plan import Plan
-from workloads.wizard.choices import namespace, policies, rules
+from workloads.wizard.choices import inherited, namespace, policies, rules
 from workloads.wizard.choices.offers import Offer
 from workloads.wizard.locations import find_item_index
 from workloads.wizard.pages.problems import LocatedProblem, problem_sentence
@@ -87,6 +87,7 @@ def _show_question(question: Question, values: Values, plan: Plan, offer: Offer)
     question.add_details(shown, plan, offer)
     if question.is_list:
         namespace.add_notes(shown, offer)
+        shown.removed = list(inherited.removed_items(question, plan))
     _add_origin(shown, question, plan)
     rules.show_rulings(shown, question, plan, offer)
     if question.is_list:
@@ -204,8 +205,11 @@ def _value_label(shown: ShownField, value: Any) -> str:
 def _inherit_rows(shown: ShownField, rows: list[Values], source: str) -> None:
     """Show the asset's rows, and mark the rows with which the author replaces them."""
     by_name = {item.by_slug["name"].value: item for item in shown.items}
+    removed_names = {removed.name for removed in shown.removed}
     for row in rows:
         name = row["name"]
+        if name in removed_names:
+            continue
         replacement = by_name.get(name)
         if replacement:
             replacement.note = f"Replaces the one of {source}."
@@ -224,9 +228,10 @@ def _inherit_items(shown: ShownField, items: list[Values], source: str) -> None:
     describe_item = shown.field.describe_item if isinstance(shown.field, Question) else None
     if describe_item is None:
         return
-    replaced_names = {item.by_slug["name"].value for item in shown.items}
+    hidden_names = {item.by_slug["name"].value for item in shown.items}
+    hidden_names |= {removed.name for removed in shown.removed}
     for item in items:
-        if item["name"] not in replaced_names:
+        if item["name"] not in hidden_names:
             text = describe_item(item)
             shown.inherited.append(Inherited(item["name"], "", f"from {source}", text))
 

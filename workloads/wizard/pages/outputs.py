@@ -7,9 +7,11 @@ from typing import Any
 
 from assets.models import Template
 from assets.template.merging import keeps_draft
+from core.forms import nested
 from core.rest import curl
+from spec.draft import WorkloadDraft
 from spec.formats import documents
-from spec.formats.merge import without_empty
+from spec.formats.merge import KEYS, is_excluded, without_empty
 from spec.kind import WorkloadKind
 from trainyard_cli.flags.line import command_line
 from workloads.plan import Plan
@@ -56,6 +58,7 @@ def _request_body(plan: Plan) -> dict[str, Any]:
     """Return the body of ``POST /api/v1/workloads/distributed``, or of another kind."""
     complete = documents.dump_spec(plan.spec) if plan.spec else plan.document
     document = documents.mask_secret_values(documents.without_defaults(complete))
+    _add_exclusions(document, plan.draft)
     body: dict[str, Any] = {"name": plan.draft.name}
     template = _nameable_template(plan, document)
     if template:
@@ -69,6 +72,19 @@ def _request_body(plan: Plan) -> dict[str, Any]:
     if master is not None:
         body["masterSpec"] = without_empty(master)
     return body
+
+
+def _add_exclusions(document: dict[str, Any], draft: WorkloadDraft) -> None:
+    """Add what a draft removes from lists, because a policy would add it again."""
+    parts = {"": draft.values} | {
+        f"{role}.": replica.values for role, replica in draft.replicas.items() if document.get(role)
+    }
+    for prefix, values in parts.items():
+        for path in KEYS:
+            exclusions = [item for item in nested.items(values, path) if is_excluded(item)]
+            if exclusions:
+                remaining = nested.items(document, prefix + path)
+                nested.put(document, prefix + path, [*remaining, *exclusions])
 
 
 def _nameable_template(plan: Plan, document: dict[str, Any]) -> Template | None:

@@ -103,7 +103,11 @@ class Screen:
     @property
     def inputs_with_notes(self) -> list[ShownField]:
         """Inputs that may show a note or an error, of their own or of an item."""
-        return [it for it in self.inputs if it.is_noted or it.items or it.inherited]
+        return [
+            shown
+            for shown in self.inputs
+            if shown.is_noted or shown.items or shown.inherited or shown.removed
+        ]
 
     @property
     def size_inputs(self) -> list[ShownField]:
