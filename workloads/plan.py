@@ -186,6 +186,26 @@ def plan(
     return result
 
 
+def find_broken_rules(
+    draft: WorkloadDraft,
+    project: Project,
+    *,
+    by: User,
+    find_rules: Callable[[Project, WorkloadKind], tuple[Rule, ...]] = find_rules,
+) -> list[Problem]:
+    """Return where the values of a draft break the policies of a project. Values that are missing
+    are left out, because whoever starts from a template can still add them."""
+    result = Plan(draft, by, cluster=project.cluster, project=project)
+    result.policy_rules = find_rules(project, workload_kind(draft.kind))
+    if not result.policy_rules:
+        return []
+    result.add_problems(_resolve_assets(result, project))
+    result.add_problems(_load_spec(result, project))
+    result.add_problems(_policy_problems(result))
+    sources = {rule.source.label for rule in result.policy_rules}
+    return [it for it in result.problems if it.source in sources and it.rule != "required"]
+
+
 def add_contested_problems(plan: Plan) -> None:
     """Add the problems that depend on who is first: a taken name, a full quota."""
     if plan.project and plan.cluster:

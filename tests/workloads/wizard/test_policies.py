@@ -1,5 +1,6 @@
 """The wizard under policies: what they fill in, limit, rule out and impose is said at the field."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.factories import (
     ComputeResourceFactory,
     DataSourceFactory,
     EnvironmentFactory,
+    TemplateFactory,
     UserFactory,
 )
 from tests.policies.examples import Tree, default, make_policy, nest, rule
@@ -148,6 +150,44 @@ def test_default_items_are_rows_and_locked_ones_are_fixed(wizard: Wizard, projec
     assert f'value="add:{VARIABLES}=DEBUG"' not in wizard.page
 
 
+def test_default_items_are_removed_and_restored_without_javascript(
+    wizard: Wizard, project: Project
+) -> None:
+    under(
+        project,
+        default("environmentVariables.instances", [{"name": "DEBUG", "value": "1"}]),
+        default("tolerations.instances", [{"name": "gpu", "key": "gpu", "operator": "Exists"}]),
+        default("ports.instances", [{"name": "board", "container": 6006}]),
+        rule("tolerations.instances", canAdd=False),
+    )
+    page_2(wizard)
+    names = {"environmentVariables": "DEBUG", "tolerations": "gpu", "connections": "board"}
+    for key, name in names.items():
+        wizard.press(f"exclude:worker-{key}={name}")
+        assert f"<del>{name}</del>" in wizard.page
+        assert f'value="add:worker-{key}={name}"' not in wizard.page
+        assert f"removed, from {OWNER}" in wizard.page
+        assert wizard.plan().document["worker"].get(key, []) == []
+    assert wizard.plan().is_submittable
+    for key, name in names.items():
+        wizard.press(f"restore:worker-{key}={name}")
+        assert f"<del>{name}</del>" not in wizard.page
+        assert [it["name"] for it in wizard.plan().document["worker"][key]] == [name]
+
+
+def test_a_locked_item_has_no_button_that_removes_it(wizard: Wizard, project: Project) -> None:
+    under(
+        project,
+        default("labels.instances", [{"name": "team", "value": "a"}]),
+        rule("labels.instances", locked=["team"]),
+    )
+    page = page_2(wizard)
+    assert 'value="exclude:worker-labels=team"' not in page
+    wizard.press("exclude:worker-labels=team")
+    (problem,) = wizard.plan().problems
+    assert (problem.field, problem.rule) == ("worker.labels", "locked")
+
+
 def test_a_card_that_breaks_rules_is_disabled_and_lists_them(
     wizard: Wizard, project: Project
 ) -> None:
@@ -164,6 +204,21 @@ def test_a_card_that_breaks_rules_is_disabled_and_lists_them(
     assert "large breaks 1 rule" in page
     assert f"GPU devices per pod must be at most 2 by {OWNER}." in page
     assert "pinned breaks" not in page
+
+
+def test_a_template_that_breaks_rules_is_disabled_and_lists_them(
+    wizard: Wizard, project: Project
+) -> None:
+    for name, workers in (("large", 9), ("small", 2)):
+        document = wizard.draft.document | {"values": {"numWorkers": workers}}
+        TemplateFactory(home=project, name=name, draft_json=document)
+    under(project, rule("numWorkers", max=4), rule("workingDir", required=True))
+    page = wizard.open(wizard.at(1)).page
+    assert "large breaks 1 rule" in page
+    assert f"Number of workers must be at most 4 by {OWNER}." in page
+    assert "small breaks" not in page
+    (large,) = re.findall(r'<input type="radio"[^>]*aria-labelledby="template-[^>]*disabled>', page)
+    assert "checked" not in large
 
 
 def test_rules_of_a_master_rule_out_what_it_inherits(wizard: Wizard, project: Project) -> None:

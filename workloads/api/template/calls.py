@@ -46,7 +46,7 @@ from workloads.api.template.setup import (
     setup_issues,
     setup_of,
 )
-from workloads.plan import plan
+from workloads.plan import find_broken_rules
 
 KIND_COLUMN = "draft_json__kind"
 REFUSED = "The template cannot be saved."
@@ -191,16 +191,11 @@ def _policy_reasons(
         .select_related("cluster")
         .get(pk=listing.comply_to_project or 0)
     )
-    draft = template.draft.model_copy(
-        update={"project": project.pk, "cluster": project.cluster_id, "rules": None}
-    )
-    planned = plan(draft, by=user, submits=True, find_project=lambda _: project)
+    draft = template.draft
     replica_type = listing.comply_to_replica_type
     other_role = OTHER_ROLES[replica_type] if replica_type else ""
-    sources = {rule.source.label for rule in planned.policy_rules}
-    for problem in planned.problems:
-        is_judged = problem.source in sources and problem.rule != "required"
-        if is_judged and problem.path[0] != other_role:
+    for problem in find_broken_rules(draft, project, by=user):
+        if problem.path[0] != other_role:
             yield ComplianceReason(
                 field=field_of(problem, setup_of(draft)),
                 details=problem.message,

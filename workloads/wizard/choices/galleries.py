@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,6 +15,7 @@ from assets.kinds import KINDS
 from clusters.models import Cluster, State
 from clusters.withheld import why_architecture_withheld
 from core.forms.words import field_sentence
+from policies.models import find_rules
 from projects.models import Project
 from projects.quotas import Demand, StrictQuota, strict_quotas_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -22,7 +24,12 @@ from spec.kind import kinds_of_wizard
 from spec.problems.rulings import FieldRuling
 from spec.workload import Architecture
 from workloads.plan import Plan
-from workloads.wizard.choices.policies import Violation, find_asset_violations, refusal_of
+from workloads.wizard.choices.policies import (
+    Violation,
+    find_asset_violations,
+    find_template_violations,
+    refusal_of,
+)
 from workloads.wizard.sections.base import OWN_VALUES
 
 FEW_CARDS = 6  # cards shown before "show all" is clicked
@@ -205,14 +212,24 @@ def _why_no_architecture(
 
 def template_cards(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
     """Yield the project's templates for what the draft creates: a workspace cannot start from the
-    template of a training."""
+    template of a training. Those that the policies of the project rule out say why."""
     text = "Fill in all pages yourself."
     yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not draft.template)
     if project is not None:
         kind = KINDS["template"]
+        rules_of_kinds = cache(find_rules)
         for template, card in _usable_assets(kind, user, project):
-            if template.draft.traits.noun == draft.traits.noun:
-                yield _asset_card(template, card, kind.icon, template.pk == draft.template)
+            if template.draft.traits.noun != draft.traits.noun:
+                continue
+            violations = find_template_violations(template, project, user, rules_of_kinds)
+            yield _asset_card(
+                template,
+                card,
+                kind.icon,
+                template.pk == draft.template,
+                why_not=card.why_not or refusal_of(violations),
+                violations=violations,
+            )
 
 
 def replica_asset_cards(

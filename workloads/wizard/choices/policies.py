@@ -1,13 +1,15 @@
 """Show in the form what policies fill in, limit and impose."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetKind
 from assets.compliance import find_violations
 from assets.kinds import IMPOSED_KIND
+from assets.models import Template
 from core.forms import nested
 from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.items import ShownItem, show_item
@@ -16,10 +18,13 @@ from core.forms.words import field_sentence
 from policies.fields import MASTER, WORKER
 from policies.filling import imposed_assets
 from policies.rules import Rule
+from projects.models import Project
+from spec.kind import WorkloadKind
+from spec.problems.errors import Problem
 from spec.problems.rulings import FieldRuling
 from spec.workload import Architecture
-from workloads.plan import Plan
-from workloads.wizard.choices.rules import rule_path
+from workloads.plan import Plan, find_broken_rules
+from workloads.wizard.choices.rules import policy_rulings, rule_path
 from workloads.wizard.locations import locate_problem
 from workloads.wizard.sections.base import Question
 
@@ -29,6 +34,7 @@ NOT_SET = "Not set"
 CHOOSABLE = {Input.TEXT, Input.SELECT, Input.AMOUNT}
 COMES_FROM_POLICY = "policy "
 F = TypeVar("F", Question, Cell)
+FindRules = Callable[[Project, WorkloadKind], tuple[Rule, ...]]
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,18 @@ def find_asset_violations(
     if role == WORKER and has_master and draft.master is None:
         masters = find_violations(kind, asset, plan.policy_rules, MASTER)
         problems += [it for it in masters if not _is_known(it.message, problems)]
+    return describe_violations(problems)
+
+
+def find_template_violations(
+    template: Template, project: Project, by: User, find_rules: FindRules
+) -> tuple[Violation, ...]:
+    """Return the rules that a workload of the project would break with the values of a template."""
+    problems = find_broken_rules(template.draft, project, by=by, find_rules=find_rules)
+    return describe_violations(problems)
+
+
+def describe_violations(problems: Iterable[Problem]) -> tuple[Violation, ...]:
     violations = []
     for problem in problems:
         question = locate_problem(problem)
@@ -171,8 +189,8 @@ def item_with_key(question: Question, plan: Plan, key: str) -> Any:
 
 def add_items(shown: ShownField, question: Question, plan: Plan) -> None:
     """Show the items that policies add to a list. Those that are locked cannot be changed."""
-    ruling = plan.policy_rulings.get(rule_path(question))
-    locked = ruling.locked_items if ruling else frozenset()
+    rulings = [ruling for _, ruling in policy_rulings(plan, question)]
+    locked = {key for ruling in rulings for key in ruling.locked_items}
     for key, item, rule in _default_items(question, plan):
         note = str(rule.value.get("description") or f"from {rule.source.label}")
         if key in locked:
