@@ -33,7 +33,7 @@ STALE_ERROR = ApiError(
 
 Run = Callable[..., HttpResponse]
 #: Returns the query of the GET call that reads an object; ``None`` if a request does not name one.
-FindQuery = Callable[[HttpRequest], QueryDict | None]
+FindQuery = Callable[[HttpRequest], str | None]
 V = TypeVar("V", bound=Callable[..., Any])
 FIND_QUERY = "find_query"  # attribute of a view whose object the query or the body names
 
@@ -72,7 +72,7 @@ def with_preconditions(run: Run) -> Run:
             if request.method in CHANGING_METHODS:
                 # Lock first, then compare: nobody can change the object in between.
                 _lock_object(_object_path(request.path))
-                query = find_query(request) if find_query else QueryDict()
+                query = find_query(request) if find_query else ""
                 if query is not None and _is_stale(request, query):
                     return JsonResponse(STALE_ERROR.body(), status=STALE_ERROR.code)
             response = run(request, *args, **values)
@@ -111,14 +111,14 @@ def _lock_object(path: str) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
 
 
-def _is_stale(request: HttpRequest, query: QueryDict) -> bool:
+def _is_stale(request: HttpRequest, query: str) -> bool:
     wanted = request.headers.get("If-Match", "").strip()
     if wanted in {"", "*"}:
         return False
     # Read the object by its own GET call, inside the transaction that has locked it.
     reading = copy(request)
     reading.method = "GET"
-    reading.GET = query
+    reading.GET = QueryDict(query)
     match = resolve(_object_path(request.path))
     answer = match.func(reading, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}

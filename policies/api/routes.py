@@ -2,9 +2,10 @@
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db import transaction
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
@@ -142,7 +143,7 @@ def _add_calls(kind: WorkloadKind) -> None:
         return Status(204, None)
 
 
-def find_scope_query(request: HttpRequest) -> QueryDict | None:
+def find_scope_query(request: HttpRequest) -> str | None:
     """Return the query that reads the policy which a request names, in its own query or in
     ``meta`` of its body. ``None`` if the body cannot be read."""
     named: Document = request.GET.dict()
@@ -153,11 +154,9 @@ def find_scope_query(request: HttpRequest) -> QueryDict | None:
             return None
     if "scope" not in named:
         return None
-    query = QueryDict(mutable=True)
-    for name in SCOPE_PARAMETERS:
-        if named.get(name) is not None:
-            query[name] = str(named[name])
-    return query
+    return urlencode(
+        {name: named[name] for name in SCOPE_PARAMETERS if named.get(name) is not None}
+    )
 
 
 for workload_kind in WorkloadKind:
