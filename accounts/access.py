@@ -55,10 +55,20 @@ def permitted_scopes(user: User | AnonymousUser, action: str) -> frozenset[str]:
         raise ValueError(f"There is no permission {action}.")
     if not user.is_active or _is_beyond_key(user, action):  # anonymous users are not active either
         return frozenset()
-    scopes: frozenset[str] = frozenset().union(
+    scopes = _scopes_by_rules(user, action)
+    return frozenset({ACCOUNT}) if ACCOUNT in scopes else scopes
+
+
+def has_rule_for(user: User, action: str) -> bool:
+    """Whether the rules of a user permit an action in the whole account, even while the user is
+    deactivated."""
+    return ACCOUNT in _scopes_by_rules(user, action)
+
+
+def _scopes_by_rules(user: Any, action: str) -> frozenset[str]:
+    return frozenset().union(
         *(scopes for permissions, scopes in _roles_of(user) if action in permissions)
     )
-    return frozenset({ACCOUNT}) if ACCOUNT in scopes else scopes
 
 
 def may(user: User | AnonymousUser, action: str, *scopes: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from accounts import access
-from accounts.models import GroupMembership, User, UserGroup
-from accounts.rules import keep_an_administrator, require_own_permissions
+from accounts.models import AccessRule, GroupMembership, User, UserGroup
+from accounts.rules import keep_an_administrator, require_own_permissions, why_in_use
 from audit import services as audit
 from core.deletion import guard_deletion
 from core.text import text_fault
@@ -55,8 +55,7 @@ def delete_group(group: UserGroup, *, by: User) -> None:
 
 def obstacle_to_delete(group: UserGroup) -> str:
     """Return why the group cannot be deleted now; empty if it can."""
-    count = group.access_rules.count()
-    return f"{group} has access rules: {count}. Remove them first." if count else ""
+    return why_in_use(group, AccessRule.objects.filter(group=group))
 
 
 def set_provided_groups(user: User, claim: Any) -> None:

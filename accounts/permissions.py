@@ -21,7 +21,11 @@ RESOURCES = {
     "departments": ("read", "create", "update", "delete"),
     "projects": ("read", "create", "update", "delete"),
     "policies": ("read", "create", "update", "delete"),
-    "assets": ("read", "create", "update", "delete"),
+    "environments": ("read", "create", "update", "delete"),
+    "compute-resources": ("read", "create", "update", "delete"),
+    "data-sources": ("read", "create", "update", "delete"),
+    "credentials": ("read", "create", "update", "delete"),
+    "templates": ("read", "create", "update", "delete"),
     "workloads": ("read", "create", "update", "delete"),
     "webhooks": ("read", "create", "update", "delete"),
 }
@@ -78,7 +82,21 @@ def _read(*resources: str) -> frozenset[str]:
     return frozenset(f"{name}.read" for name in resources)
 
 
-_AROUND = _read("clusters", "projects", "policies")  # what every role sees of its scope
+_ASSETS = ("environments", "compute-resources", "data-sources", "credentials", "templates")
+#: What researchers, managers and viewers see of their scope.
+_AROUND = _read("clusters", "projects", "policies")
+
+
+def _asset_administrator(name: str, resource: str) -> PredefinedRole:
+    """Return the role that manages one kind of asset. It sees the other kinds, except
+    credentials."""
+    visible = {"clusters", "projects", "workloads", *_ASSETS} - {"credentials"}
+    others = "workloads and other assets, except credentials"
+    if resource == "credentials":
+        others = "workloads and other assets"
+    description = f"Manages {resource_label(resource)}, and sees {others}."
+    return PredefinedRole(name, description, _read(*visible) | _every(resource))
+
 
 #: The role of the first user.
 ADMINISTRATOR = PredefinedRole("System administrator", "Sees and changes everything.", PERMISSIONS)
@@ -86,7 +104,7 @@ ADMINISTRATOR = PredefinedRole("System administrator", "Sees and changes everyth
 RESEARCHER = PredefinedRole(
     "L1 researcher",
     "Submits workloads, and creates assets and webhooks.",
-    _AROUND | _every("assets", "workloads", "webhooks"),
+    _AROUND | _every(*_ASSETS, "workloads", "webhooks"),
 )
 #: Run:ai's roles, as far as Trainyard has what they are about.
 PREDEFINED_ROLES = (
@@ -97,34 +115,39 @@ PREDEFINED_ROLES = (
         _AROUND
         | _read("departments")
         | {"departments.update"}
-        | _every("access-rules", "projects", "policies", "assets", "workloads", "webhooks"),
+        | _every("access-rules", "projects", "policies", *_ASSETS, "workloads", "webhooks"),
     ),
     PredefinedRole(
         "Department viewer",
         "Sees a department with its projects, policies, assets and workloads.",
-        _AROUND | _read("departments", "assets", "workloads"),
+        _AROUND | _read("departments", *_ASSETS, "workloads"),
     ),
     PredefinedRole(
         "Editor",
         "Manages departments, projects, assets and workloads, but not who has access to them.",
-        _AROUND | _every("departments", "projects", "assets", "workloads", "webhooks"),
+        _AROUND | _every("departments", "projects", *_ASSETS, "workloads", "webhooks"),
     ),
     PredefinedRole(
         "Research manager",
         "Manages assets, and sees the workloads that use them.",
-        _AROUND | _read("departments", "workloads") | _every("assets"),
+        _AROUND | _read("departments", "workloads") | _every(*_ASSETS),
     ),
     RESEARCHER,
     PredefinedRole(
         "L2 researcher",
         "Submits workloads with the assets of others.",
-        _AROUND | _read("assets") | _every("workloads", "webhooks"),
+        _AROUND | _read(*_ASSETS) | _every("workloads", "webhooks"),
     ),
     PredefinedRole(
         "Viewer",
         "Sees projects, assets and workloads, and changes nothing.",
-        _AROUND | _read("departments", "assets", "workloads"),
+        _AROUND | _read("departments", *_ASSETS, "workloads"),
     ),
+    _asset_administrator("Environment administrator", "environments"),
+    _asset_administrator("Compute resource administrator", "compute-resources"),
+    _asset_administrator("Data source administrator", "data-sources"),
+    _asset_administrator("Credentials administrator", "credentials"),
+    _asset_administrator("Template administrator", "templates"),
 )
 
 

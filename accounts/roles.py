@@ -8,9 +8,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from accounts import access
-from accounts.models import AccessRole, User
+from accounts.models import AccessRole, AccessRule, User
 from accounts.permissions import PERMISSION_SETS
-from accounts.rules import keep_an_administrator, require_own_permissions
+from accounts.rules import keep_an_administrator, require_own_permissions, why_in_use
 from audit import services as audit
 from core.deletion import InUse, guard_deletion
 
@@ -53,10 +53,7 @@ def delete_role(role: AccessRole, *, by: User) -> None:
 
 def obstacle_to_delete(role: AccessRole) -> str:
     """Return why the role cannot be deleted now; empty if it can."""
-    count = role.access_rules.count()
-    if not count:
-        return ""
-    return f"Access rules give the role {role}: {count}. Remove them first."
+    return why_in_use(role, AccessRule.objects.filter(role=role))
 
 
 def sets_of(role: AccessRole) -> list[str]:

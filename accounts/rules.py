@@ -4,20 +4,22 @@
 of a project returns them; none stand for the whole account.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from accounts import access
-from accounts.models import AccessRole, AccessRule, User, UserGroup
+from accounts.models import AccessRole, AccessRule, AccessRuleQuerySet, User, UserGroup
 from accounts.permissions import ADMINISTRATOR, PERMISSIONS
 from audit import services as audit
 
 LAST_ADMINISTRATOR = "At least one administrator must stay active."
+MOST_NAMED = 3  # rules that the refusal of a deletion names
 
 
 def add_rule(
@@ -69,6 +71,24 @@ def remove_rules_of_scopes(*scopes: str) -> None:
     AccessRule.objects.filter(scope__in=scopes).delete()
 
 
+def why_in_use(
+    used: Model, rows: AccessRuleQuerySet, scope_names: Mapping[str, str] | None = None
+) -> str:
+    """Return why something that has these rules cannot be deleted: who has which role where; empty
+    if there are none. ``scope_names`` are the names of scopes by their keys, which are shown
+    otherwise."""
+    names = scope_names or {}
+    uses = [
+        f"{it.subject} is {it.role} in {names.get(it.scope, it.scope)}" for it in rows.for_list()
+    ]
+    if not uses:
+        return ""
+    others = len(uses) - MOST_NAMED
+    more = f", and {others} more" if others > 0 else ""
+    listed = ", ".join(uses[:MOST_NAMED])
+    return f"{used} is in use by access rules: {listed}{more}. Remove them first."
+
+
 def may_give(user: User, role: AccessRole, *scope_keys: str) -> bool:
     """Whether a user may give a role in a scope, and take it away: that takes all permissions of
     the role."""
@@ -76,10 +96,10 @@ def may_give(user: User, role: AccessRole, *scope_keys: str) -> bool:
 
 
 def require_no_more_power(by: User, *users: User) -> None:
-    """Refuse to act on users who may do more in the whole account than ``by``. Otherwise ``by``
-    could act as them, for example with a new password."""
+    """Refuse to act on users who may do more in the whole account than ``by``, or could once they
+    are active again. Otherwise ``by`` could act as them, for example with a new password."""
     for action in PERMISSIONS:
-        if not access.may(by, action) and any(access.may(user, action) for user in users):
+        if not access.may(by, action) and any(access.has_rule_for(user, action) for user in users):
             access.require(by, action)
 
 

@@ -10,8 +10,8 @@ from django.core.validators import RegexValidator
 from django.db import IntegrityError, transaction
 
 from accounts import access, tokens
-from accounts.models import AccessKey, User
-from accounts.rules import keep_an_administrator, require_no_more_power
+from accounts.models import AccessKey, AccessRule, User
+from accounts.rules import keep_an_administrator, require_no_more_power, why_in_use
 from audit import services as audit
 from core.deletion import guard_deletion
 
@@ -54,8 +54,10 @@ def renew_secret(account: User, *, by: User) -> tuple[AccessKey, str]:
 
 
 def set_enabled(account: User, enabled: bool, *, by: User) -> None:
-    """Enable or disable a service account, with immediate effect."""
+    """Enable or disable a service account, with immediate effect: its key gets no tokens while it
+    is disabled, and those that it has do not work. Its workloads keep running."""
     access.require(by, "service-accounts.update")
+    require_no_more_power(by, account)
     with keep_an_administrator():
         account.is_active = enabled
         account.save(update_fields=["is_active"])
@@ -72,5 +74,4 @@ def delete_service_account(account: User, *, by: User) -> None:
 
 def obstacle_to_delete(account: User) -> str:
     """Return why the service account cannot be deleted now; empty if it can."""
-    count = account.access_rules.count()
-    return f"{account} has access rules: {count}. Remove them first." if count else ""
+    return why_in_use(account, AccessRule.objects.filter(user=account))

@@ -25,6 +25,11 @@ urlpatterns = [
         service_accounts.secret,
         name="service-account-secret",
     ),
+    path(
+        "service-accounts/<int:pk>/activity/",
+        service_accounts.activity,
+        name="service-account-activity",
+    ),
     path("access-keys/", keys.listing, name="access-key-list"),
     path("access-keys/new/", keys.create, name="access-key-create"),
     path("access-keys/<int:pk>/delete/", keys.delete, name="access-key-delete"),

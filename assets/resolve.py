@@ -163,8 +163,8 @@ def _parse_id(text: Any) -> UUID | None:
 def _find_usable(
     kind: AssetKind[A], pk: UUID | None, project: Project | None, user: User
 ) -> A | None:
-    if project and access.may(user, "assets.read", *project.scope_keys):
-        # People who see the project's assets see all that the project may use.
+    if project and access.may(user, kind.model.permission("read"), *project.scope_keys):
+        # People who see the project's assets of a kind see all of it that the project may use.
         usable = kind.rows.usable_in(project)
     elif project:
         usable = kind.rows.visible_to(user).usable_in(project)

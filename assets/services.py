@@ -1,9 +1,8 @@
 """What people can do with assets of any kind. Forms, REST and demo data use these verbs."""
 
 import uuid
-from typing import Any
+from typing import Any, NoReturn
 
-from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from pydantic import ValidationError
 
@@ -105,7 +104,7 @@ def duplicate(
 def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
     """Delete an asset. Workloads keep its values. Raises ``InUse`` if something uses it and its
     kind cannot be deleted then."""
-    check_editable(kind, asset, by, "assets.delete")
+    check_editable(kind, asset, by, "delete")
     with guard_deletion(asset, lambda: obstacle_to_delete(kind, asset, by)):
         audit.record(by, "delete", asset, before=_audit_facts(kind, asset))
         history.delete_versions(kind, asset)
@@ -140,11 +139,33 @@ def free_name(kind: AssetKind[A], asset: A) -> str:
     return next(n for n in (base, *(f"{base}-{i}" for i in range(2, 1000))) if n not in taken)
 
 
-def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets.update") -> None:
+def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "update") -> None:
     """Raise ``PermissionDenied`` if ``by`` may not change the asset, for example because the asset
     only reaches their project from a wider scope."""
     if not kind.rows.editable_by(by, action).filter(pk=asset.pk).exists():
-        raise PermissionDenied(access.missing_permission_text(action, by))
+        _refuse(kind, action, by, OwningScope.from_asset(asset))
+
+
+def may_create(kind: AssetKind[Any], user: User) -> bool:
+    """Whether there is a scope where ``user`` may create an asset: their own counts, if the kind
+    has personal assets."""
+    permission = kind.model.permission("create")
+    if kind.may_be_personal and access.may_with_own(user, permission):
+        return True
+    return access.may_anywhere(user, permission)
+
+
+def check_creatable(kind: AssetKind[Any], by: User) -> None:
+    """Raise ``PermissionDenied`` if ``by`` may not create an asset in any scope."""
+    if not may_create(kind, by):
+        _refuse(kind, "create", by, OwningScope())
+
+
+def _refuse(kind: AssetKind[Any], action: str, by: User, scope: OwningScope) -> NoReturn:
+    """Raise ``PermissionDenied`` for an action on assets of a scope."""
+    permission = kind.model.permission(action)
+    text = access.missing_permission_text(permission, by, *scope.scope_keys)
+    raise access.MissingPermission(permission, text)
 
 
 def _audit_facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
@@ -165,9 +186,8 @@ def _save_new(
     description: str,
     document: Document | None,
 ) -> None:
-    if not scope.is_open_to(by, "assets.create"):
-        text = access.missing_permission_text("assets.create", by)
-        raise access.MissingPermission("assets.create", text)
+    if not scope.is_open_to(by, kind.model.permission("create")):
+        _refuse(kind, "create", by, scope)
     asset.set_scope(scope)
     asset.name = name.strip()
     asset.description = description.strip()

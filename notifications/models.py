@@ -64,7 +64,7 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         return self.filter(editable_scopes(user, action))
 
     def visible_to(self, user: User) -> Self:
-        return self.open_to(user, "webhooks.read")
+        return self.open_to(user, self.model.permission("read"))
 
     def for_list(self) -> Self:
         return self.select_related("cluster", "department", "project", "created_by")
@@ -79,6 +79,8 @@ class Webhook(Scoped):
     ``ended_because`` says why Trainyard turned the webhook off. Messages for Slack are not signed,
     and its address is the secret: nobody sees it again.
     """
+
+    RESOURCE = "webhooks"
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     name = models.CharField(max_length=63)

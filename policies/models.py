@@ -26,7 +26,7 @@ def workload_kinds() -> Choices:
 class PolicyQuerySet(models.QuerySet["Policy"]):
     def visible_to(self, user: User) -> Self:
         """Policies of the scopes that the user may see, and those that apply there."""
-        return self.filter(visible_scopes(user, "policies.read"))
+        return self.filter(visible_scopes(user, self.model.permission("read")))
 
     def of_scope(self, scope: OwningScope) -> Self:
         """Policies that belong to exactly this scope."""
@@ -58,6 +58,8 @@ class Policy(Scoped):
 
     ``rules_json`` is the list of rules, without whose they are.
     """
+
+    RESOURCE = "policies"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=63)

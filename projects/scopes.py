@@ -5,7 +5,7 @@ Here are the columns of a scope, the queries that respect it, and the options of
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -34,7 +34,7 @@ def scope_choices() -> Choices:
 ONLY_YOU = "Only you"  # the label of the scope of personal assets
 ME = "me"  # the value of that scope in the scope field
 EVERY_CLUSTER = "All clusters"
-M = TypeVar("M", bound=models.Model)
+M = TypeVar("M", bound="Scoped")
 Holder = Cluster | Department | Project
 
 
@@ -142,7 +142,7 @@ def scope_options(scopes: dict[str, OwningScope], cluster: str) -> list[tuple[st
     return list(groups.items())
 
 
-def visible_scopes(user: User, action: str = "assets.read") -> Q:
+def visible_scopes(user: User, action: str) -> Q:
     """Return a filter for what belongs to a scope where a user may perform an action, to one that
     contains such a scope, or to the account."""
     if access.may(user, action):
@@ -189,8 +189,8 @@ class ScopedQuerySet(models.QuerySet[M]):
     """The queries that all kinds of assets share."""
 
     def visible_to(self, user: User) -> Self:
-        """Assets whose scope is, contains, or is in one in which the user may see assets."""
-        return self.filter(visible_scopes(user))
+        """Assets whose scope is, contains, or is in one in which the user may see such assets."""
+        return self.filter(visible_scopes(user, self.model.permission("read")))
 
     def usable_in(self, project: Project) -> Self:
         """Assets whose scope includes this project."""
@@ -208,10 +208,10 @@ class ScopedQuerySet(models.QuerySet[M]):
             condition |= Q(scope=Scope.CLUSTER, cluster=scope.cluster)
         return self.filter(condition)
 
-    def editable_by(self, user: User, action: str = "assets.update") -> Self:
+    def editable_by(self, user: User, action: str = "update") -> Self:
         """Assets whose own scope allows the user ``action``. An asset of a wider scope is visible
         in a project, but not editable there."""
-        return self.filter(editable_scopes(user, action))
+        return self.filter(editable_scopes(user, self.model.permission(action)))
 
     def named(self, name: str, scope: OwningScope) -> Self:
         """The asset with this name in a scope: at most one. A kind with personal assets also
@@ -249,6 +249,9 @@ class Scoped(models.Model):
     """Columns of a scope. ``cluster`` is set unless the scope is the account; ``department`` or
     ``project`` is set if the scope is one."""
 
+    #: The resource of its permissions, as ``accounts.permissions`` names it.
+    RESOURCE: ClassVar[str]
+
     scope = models.CharField(max_length=20, choices=scope_choices, default=Scope.PROJECT)
     cluster = models.ForeignKey(
         Cluster, on_delete=models.CASCADE, null=True, blank=True, related_name="%(class)ss"
@@ -262,6 +265,11 @@ class Scoped(models.Model):
 
     class Meta:
         abstract = True
+
+    @classmethod
+    def permission(cls, action: str) -> str:
+        """Return the permission for an action, such as ``environments.create``."""
+        return f"{cls.RESOURCE}.{action}"
 
     def includes(self, project: Project) -> bool:
         """Whether the scope includes a project: :func:`scopes_including` for a row at hand."""

@@ -111,7 +111,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 def make(cluster: Cluster, department: Department) -> None:
     """Create the demo project, unless there is any project: one that was deleted does not come
     back."""
-    author = access.permitted_users("assets.create").first()
+    author = _author()
     if author is None or Project.objects.exists():
         return
     Project.objects.create(
@@ -122,6 +122,15 @@ def make(cluster: Cluster, department: Department) -> None:
         gpu_quota=GPUS,
     )
     _assets(author)
+
+
+def _author() -> User | None:
+    """Return the first user who may create all of the demo's assets; ``None`` if nobody may."""
+    permissions = [kind.model.permission("create") for kind in (ENVIRONMENT, COMPUTE, TEMPLATE)]
+    for user in access.permitted_users(permissions[0]):
+        if all(access.may(user, permission) for permission in permissions):
+            return user
+    return None
 
 
 def _assets(author: User) -> None:

@@ -40,7 +40,7 @@ class KeyIn(StrictBody):
     )
     scopes: list[Permission] = Field(
         default=[],
-        max_length=64,
+        max_length=100,
         description="The permissions of its owner that it has; empty for all of them",
     )
 

@@ -31,14 +31,17 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "service-accounts": ("iam", ("service-account",)),
     "audit": ("iam", ("events-history",)),
     "workloads": ("workload", ("workloads", "trainings", "workspaces")),
-    "assets": (
+    "environments": ("workload-asset", ("environments",)),
+    "compute-resources": ("workload-asset", ("compute-resources",)),
+    "data-sources": (
         "workload-asset",
         (
-            *("environments", "compute-resources", "templates", "credentials"),
             *("nfs-assets", "pvc-assets", "s3-assets", "git-assets", "host-path-assets"),
             *("cm-volume-assets", "secret-volume-assets"),
         ),
     ),
+    "credentials": ("workload-asset", ("credentials",)),
+    "templates": ("workload-asset", ("templates",)),
 }
 REFUSED = "The role cannot be saved."
 SCOPE_LISTS = {"cluster": "clusters", "department": "departments", "project": "projects"}

@@ -1,10 +1,12 @@
 """The pages of service accounts. ``projects/views/access.py`` deletes one, because it names where
 an account has roles."""
 
+from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import service_accounts
 from accounts.http import Request, permission_required
@@ -13,7 +15,7 @@ from accounts.views.keys import key_page
 from core.forms.field import Field
 from core.forms.form import Form, collect_errors
 from core.web.http import render_partial
-from core.web.pages import Crumb, form_page, question_page
+from core.web.pages import Crumb, form_page, question_page, respond_after_change
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 NAME = Field(
@@ -52,6 +54,21 @@ def create(request: Request) -> HttpResponse:
         fields="components/inputs.html",
         crumb=_crumb(),
     )
+
+
+@require_POST
+@permission_required("service-accounts.update")
+def activity(request: Request, pk: int) -> HttpResponse:
+    """Enable or disable a service account: ``active`` is ``yes`` or ``no``."""
+    account = get_object_or_404(User, pk=pk, is_service_account=True)
+    is_enabled = request.POST.get("active") == "yes"
+    try:
+        service_accounts.set_enabled(account, is_enabled, by=request.user)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        messages.success(request, f"{account} is {'enabled' if is_enabled else 'disabled'}.")
+    return respond_after_change(request, reverse("service-account-list"))
 
 
 @form_methods

@@ -35,6 +35,7 @@ def unit_field(key: str, label: str, options: tuple[Option, ...]) -> Field:
 
 
 class ComputeForm(AssetForm):
+    MODEL = ComputeResource
     OUTSIDE_DOCUMENT = ("gpu", "cpu", "memory")
     FIELDS = (
         Field(

@@ -11,6 +11,8 @@ from spec.parts import compute
 class ComputeResource(Asset):
     """What each pod requests of its node (``spec.compute``)."""
 
+    RESOURCE = "compute-resources"
+
     spec_json = DocumentField(compute.Compute, default=dict)
 
     objects = ScopedQuerySet["ComputeResource"].as_manager()

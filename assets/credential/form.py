@@ -94,6 +94,7 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
 
 
 class CredentialForm(AssetForm):
+    MODEL = Credential
     FIELDS = (
         Field("kind", "Type", Input.SELECT, options=KINDS, required=True),
         *(field for fields in FIELDS.values() for field in fields),

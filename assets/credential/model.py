@@ -36,11 +36,14 @@ class CredentialQuerySet(ScopedQuerySet["Credential"]):
         return self.filter(SHARED)
 
     def visible_to(self, user: User) -> Self:
-        own = _personal(user, "assets.read")
-        return self.filter(visible_scopes(user) & SHARED | own).select_related("owner")
+        action = self.model.permission("read")
+        shared = visible_scopes(user, action) & SHARED
+        return self.filter(shared | _personal(user, action)).select_related("owner")
 
-    def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        return self.filter(editable_scopes(user, action) & SHARED | _personal(user, action))
+    def editable_by(self, user: User, action: str = "update") -> Self:
+        permission = self.model.permission(action)
+        shared = editable_scopes(user, permission) & SHARED
+        return self.filter(shared | _personal(user, permission))
 
     def named(self, name: str, scope: OwningScope) -> Self:
         return super().named(name, scope).filter(owner=scope.owner)
@@ -53,6 +56,8 @@ class Credential(Asset):
     change without them. With an ``owner`` it is personal: nobody else sees or uses it, and its
     owner can use it in all projects.
     """
+
+    RESOURCE = "credentials"
 
     spec_json = DocumentField(CredentialSpec, default=dict)
     values_version = models.PositiveIntegerField(default=0, editable=False)

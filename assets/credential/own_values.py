@@ -18,9 +18,8 @@ from spec.tools import UNGUARDED, served_tools
 from spec.workload import WorkloadSpec
 
 PERSONAL_TEXT = "credentials of its author's own; to share it, choose credentials of the project"
-READ_ASSETS = (
-    "assets.read"  # without which a program does not use its owner's own credentials either
-)
+# A program without this permission does not use its owner's own credentials either.
+READ_CREDENTIALS = Credential.permission("read")
 
 
 class EnterableWorkload(Protocol):
@@ -36,10 +35,10 @@ def why_kept_out(workload: EnterableWorkload, user: User) -> str:
     """Return why ``user`` may not enter the workload, whatever else they may do with it; empty if
     they may."""
     is_author = workload.created_by_id == user.pk
-    if (is_author and access.may_with_own(user, READ_ASSETS)) or not is_private(workload):
+    if (is_author and access.may_with_own(user, READ_CREDENTIALS)) or not is_private(workload):
         return ""
     if is_author:
-        return access.missing_permission_text(READ_ASSETS, user)
+        return access.missing_permission_text(READ_CREDENTIALS, user)
     author: User | None = workload.created_by
     ownership_text = (
         f"belong to {author} alone" if author else "belonged to a user who no longer exists"

@@ -199,6 +199,7 @@ OPENED_BY = {
 
 
 class DataSourceForm(AssetForm):
+    MODEL = DataSource
     FIELDS = (
         Field("kind", "Type", Input.SELECT, options=KINDS, required=True),
         *(field for fields in FIELDS.values() for field in fields),

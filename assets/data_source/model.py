@@ -16,6 +16,8 @@ from spec.data import data_source
 class DataSource(Asset):
     """Where data is and how pods get it (``spec.data_source``)."""
 
+    RESOURCE = "data-sources"
+
     spec_json = DocumentField(data_source.DataSourceSpec, default=dict)
 
     objects = ScopedQuerySet["DataSource"].as_manager()

@@ -168,6 +168,7 @@ SECURITY = (
 
 
 class EnvironmentForm(AssetForm):
+    MODEL = Environment
     FIELDS = (*IMAGE, *RUNTIME, *TOOLS, *READINESS, *SECURITY)
     OUTSIDE_DOCUMENT = ("architecture", "framework", "overrideUidGid")
 

@@ -21,6 +21,8 @@ def frameworks() -> Choices:
 class Environment(Asset):
     """An image with its command, variables, tools and permissions (``spec.environment``)."""
 
+    RESOURCE = "environments"
+
     distributed = models.BooleanField("Workload architecture: distributed", default=True)
     framework = models.CharField(max_length=20, blank=True, choices=frameworks)
     spec_json = DocumentField(environment.Environment, default=dict)

@@ -6,6 +6,7 @@ from typing import Any
 from django.http import QueryDict
 
 from accounts.models import User
+from assets.asset import Asset
 from clusters.models import Cluster
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
@@ -31,6 +32,7 @@ class AssetForm(Form):
     """A form with cluster, scope, name and description, then the ``FIELDS`` of a kind. Fields whose
     keys are in ``OUTSIDE_DOCUMENT`` are not part of the document."""
 
+    MODEL: type[Asset]
     FIELDS: tuple[Field, ...] = ()
     OUTSIDE_DOCUMENT: tuple[str, ...] = ()
 
@@ -63,7 +65,7 @@ class AssetForm(Form):
 
     def creatable_scopes(self, user: User) -> dict[str, OwningScope]:
         """Return the scopes where the user may create an asset, by the value of the scope field."""
-        return scopes_open_to(user, "assets.create")
+        return scopes_open_to(user, self.MODEL.permission("create"))
 
     def field_options(self, user: User, scope: OwningScope | None) -> Offered:
         """Return the options of the form's own fields. ``scope`` is that of the asset, or ``None``

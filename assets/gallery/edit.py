@@ -27,6 +27,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """Create an asset. The query may have ``project``, ``next``, and ``slot``: the input that the
     new asset is for."""
+    services.check_creatable(kind, request.user)
     initial = kind.blank_values() | {"cluster": request.GET.get("cluster", "")}
     form = _form(request, kind, initial, scope=_requested_scope(request, kind))
     if request.method == "POST" and form.is_valid():
@@ -85,9 +86,10 @@ def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
 def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """Create an asset from a form that starts with the values of another asset."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
+    services.check_creatable(kind, request.user)
     initial = _initial_values(kind, asset) | {"name": services.free_name(kind, asset)}
     scope = OwningScope.from_asset(asset)
-    may_create = scope.is_open_to(request.user, "assets.create")
+    may_create = scope.is_open_to(request.user, kind.model.permission("create"))
     form = _form(request, kind, initial, scope=scope if may_create else None)
     if request.method == "POST" and form.is_valid():
         shared_values: dict[str, Any] = {

@@ -47,6 +47,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             ]
         ],
         "may_edit": is_editable,
+        "may_create": services.may_create(kind, request.user),
         "links": start_links(kind, asset, is_editable),
         "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
         "in_drawer": is_in_drawer(request),
@@ -64,7 +65,7 @@ def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """Ask for confirmation (GET), or delete (POST). Answers 422 with the holders if something uses
     the asset."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    services.check_editable(kind, asset, request.user, "assets.delete")
+    services.check_editable(kind, asset, request.user, "delete")
     return deletion_page(
         request,
         asset,

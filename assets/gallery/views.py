@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from assets import services
 from assets.base import A, AssetCard, AssetKind
 from assets.gallery.cards import asset_cards
 from assets.gallery.table import GalleryState
@@ -50,10 +51,7 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
         "scopes": state.scopes,
         "authors": state.authors(),
         "address": kind.address("list"),
-        "create_address": _create_address(kind, state),
-        "begin_address": f"{reverse(kind.start_route)}?{kind.start_query}"
-        if kind.start_route
-        else "",
+        **_creation_addresses(kind, state),
     }
     return render_partial(request, "assets/gallery.html", "cards", context)
 
@@ -70,11 +68,15 @@ def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
     return response
 
 
-def _create_address(kind: AssetKind[A], state: GalleryState) -> str:
-    """Return the address that creates an asset. From a list of personal assets it creates a
-    personal one."""
-    query = f"?scope={ME}" if state.scope == ME else ""
-    return f"{kind.address('create')}{query}" if kind.has_form else ""
+def _creation_addresses(kind: AssetKind[A], state: GalleryState) -> dict[str, str]:
+    """Return the address of the form of a new asset, or of the page where one begins, for those who
+    may create one. From a list of personal assets the form creates a personal one."""
+    if not services.may_create(kind, state.user):
+        return {}
+    if kind.has_form:
+        query = f"?scope={ME}" if state.scope == ME else ""
+        return {"create_address": f"{kind.address('create')}{query}"}
+    return {"begin_address": f"{reverse(kind.start_route)}?{kind.start_query}"}
 
 
 def _remembered_look(request: Request) -> str:
@@ -91,15 +93,18 @@ def _gallery_cards(
         pk__in=[asset.pk for asset, _ in assets_with_cards]
     )
     editable_ids = set(rows.values_list("pk", flat=True))
+    may_copy = services.may_create(kind, request.user)
     return [
-        gallery_card(kind, asset, card, asset.pk in editable_ids)
+        gallery_card(kind, asset, card, editable=asset.pk in editable_ids, may_copy=may_copy)
         for asset, card in assets_with_cards
     ]
 
 
-def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool) -> dict[str, Any]:
+def gallery_card(
+    kind: AssetKind[A], asset: Any, card: AssetCard, *, editable: bool, may_copy: bool
+) -> dict[str, Any]:
     """Values of ``components/asset_card.html``."""
-    menu = [(kind.copy_verb, kind.address("copy", asset.pk), "copy")]
+    menu = [(kind.copy_verb, kind.address("copy", asset.pk), "copy")] if may_copy else []
     if editable:
         menu.insert(0, (kind.edit_verb, kind.address("edit", asset.pk), "pencil"))
         menu.append(("Delete", kind.address("delete", asset.pk), "trash"))

@@ -16,6 +16,8 @@ class Template(Asset):
     """A draft to start from. It may be incomplete. Links to the assets that it names are in a table
     of their own."""
 
+    RESOURCE = "templates"
+
     draft_json = DocumentField(WorkloadDraft, default=dict)
 
     objects = ScopedQuerySet["Template"].as_manager()

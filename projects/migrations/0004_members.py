@@ -7,10 +7,8 @@ from django.db import migrations
 
 def give_rules(apps: Any, editor: Any) -> None:
     memberships = apps.get_model("projects", "Project").members.through.objects.all()
-    if not memberships.exists():
-        return
     role, rule = (apps.get_model("accounts", name) for name in ("AccessRole", "AccessRule"))
-    researcher, _ = role.objects.get_or_create(name="L1 researcher", defaults={"predefined": True})
+    researcher = role.objects.get(name="L1 researcher")
     rule.objects.bulk_create(
         rule(user_id=it.user_id, role=researcher, scope=f"project:{it.project_id}")
         for it in memberships

@@ -26,8 +26,6 @@ from projects.models import Department, Project
 from projects.scopes import OwningScope, find_scope, find_scopes
 from projects.views.pages import form_methods
 
-MOST_NAMED = 3
-
 
 @require_safe
 @login_required
@@ -182,25 +180,15 @@ def delete_service_account(request: Request, pk: int) -> HttpResponse:
 
 
 def _uses(used: Model, rows: AccessRuleQuerySet) -> str:
-    """Return why something with these rules cannot be deleted: who has which role where."""
-    found = list(rows.for_list())
-    scopes = find_scopes({rule.scope for rule in found})
-    uses = [
-        f"{rule.subject} is {rule.role} in {scopes[rule.scope]}"
-        for rule in found
-        if rule.scope in scopes
-    ]
-    if not uses:
-        return ""
-    others = len(uses) - MOST_NAMED
-    more = f", and {others} more" if others > 0 else ""
-    listed = ", ".join(uses[:MOST_NAMED])
-    return f"{used} is in use by access rules: {listed}{more}. Remove them first."
+    """Return why something with these rules cannot be deleted, with the names of scopes."""
+    scopes = find_scopes(set(rows.values_list("scope", flat=True)))
+    names = {key: str(scope) for key, scope in scopes.items()}
+    return rules.why_in_use(used, rows, names)
 
 
 def _unless(uses: str, delete: Callable[[], None]) -> Callable[[], None]:
-    """Return a deletion that is refused with ``uses`` if there are any. The service would only
-    count them."""
+    """Return a deletion that is refused with ``uses`` if there are any. The service would name
+    scopes by their keys."""
 
     def delete_unless_used() -> None:
         if uses:

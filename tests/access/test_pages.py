@@ -42,10 +42,10 @@ TABLE = r"""
 1+++++ 1????? /access-keys/new/
 1+++++ 1????? /workloads/new/batch-script/
 1+++++ 1????? /device/
-1+++++ 1????? /compute-resources/new/
+13++++ 13???? /compute-resources/new/
 1+++++ 1????? /credentials/new/
-1+++++ 1????? /data-sources/new/
-1+++++ 1????? /environments/new/
+13++++ 13???? /data-sources/new/
+13++++ 13???? /environments/new/
 1+++++ 555555 /clusters/
 1+++++ 555555 /compute-resources/
 1+++++ 555555 /credentials/
@@ -182,6 +182,7 @@ TABLE = r"""
 555555 144+++ /templates/<uuid:pk>/versions/<int:number>/restore/
 555555 13333+ /clusters/<uuid:pk>/test/
 555555 13333+ /users/<int:pk>/activity/
+555555 13333+ /service-accounts/<int:pk>/activity/
 """
 
 

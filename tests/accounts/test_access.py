@@ -13,14 +13,17 @@ from accounts.permissions import PERMISSIONS
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory, add_members
 
+ASSETS = ("environments", "compute-resources", "data-sources", "credentials", "templates")
 #: What a researcher may do in the projects they are a member of. Nothing anywhere else.
 OF_A_RESEARCHER = {
     "clusters.read",
     "projects.read",
     "policies.read",
-    *(f"assets.{action}" for action in ("read", "create", "update", "delete")),
-    *(f"workloads.{action}" for action in ("read", "create", "update", "delete")),
-    *(f"webhooks.{action}" for action in ("read", "create", "update", "delete")),
+    *(
+        f"{resource}.{action}"
+        for resource in (*ASSETS, "workloads", "webhooks")
+        for action in ("read", "create", "update", "delete")
+    ),
 }
 PEOPLE = ("administrator", "administrator and member", "member", "stranger", "locked", "nobody")
 EVERYWHERE = {"administrator", "administrator and member"}

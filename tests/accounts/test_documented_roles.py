@@ -1,4 +1,4 @@
-"""The table of roles in docs/access.md has the permissions of the stored roles."""
+"""The tables of roles in docs/access.md have the permissions of the stored roles."""
 
 import pytest
 
@@ -10,17 +10,17 @@ WORDS = {"view": "read", "create": "create", "edit": "update", "delete": "delete
 
 
 def documented_roles() -> dict[str, set[str]]:
-    """Return the permissions of each role of the table."""
-    lines = (ROOT / "docs/access.md").read_text().splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith("| resource |"))
-    names = _cells(lines[start])[1:]
-    roles: dict[str, set[str]] = {name: set() for name in names}
-    for line in lines[start + 2 :]:
-        if not line.startswith("|"):
-            break
-        resource, *cells = _cells(line)
-        for name, cell in zip(names, cells, strict=True):
-            roles[name] |= _permissions(resource.strip("`"), cell)
+    """Return the permissions of each role of the tables."""
+    roles: dict[str, set[str]] = {}
+    names: list[str] = []
+    for line in (ROOT / "docs/access.md").read_text().splitlines():
+        if line.startswith("| resource |"):
+            names = _cells(line)[1:]
+            roles |= {name: set() for name in names}
+        elif line.startswith("| `"):
+            resource, *cells = _cells(line)
+            for name, cell in zip(names, cells, strict=True):
+                roles[name] |= _permissions(resource.strip("`"), cell)
     return roles
 
 

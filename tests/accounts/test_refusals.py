@@ -61,7 +61,7 @@ def test_a_shared_asset_is_seen_and_not_changed(client: Client, project: Project
     assert client.get(shared.get_absolute_url()).status_code == 200
     response = client.get(f"/environments/{shared.pk}/edit/")
     assert response.status_code == 403
-    assert "the permission assets.update " in response.content.decode()
+    assert "the permission environments.update " in response.content.decode()
 
 
 def test_objects_that_a_user_may_not_see_are_not_found(

@@ -41,7 +41,7 @@ def role(name: str) -> AccessRole:
 def test_a_role_in_a_department_holds_in_its_projects_alone(user: User, project: Project) -> None:
     other = ProjectFactory(cluster=project.cluster)
     give(user, "Department administrator", project.department.scope_keys[0])
-    for action in ("projects.update", "assets.delete", "access-rules.create"):
+    for action in ("projects.update", "templates.delete", "access-rules.create"):
         assert access.may(user, action, *project.scope_keys)
         assert not access.may(user, action, *other.scope_keys)
         assert not access.may(user, action, *project.cluster.scope_keys)
@@ -127,6 +127,11 @@ def test_a_manager_of_users_cannot_act_as_an_administrator(admin: User, user: Us
     reset_password(UserFactory.create(), NEW, by=user)
     with pytest.raises(PermissionDenied):
         reset_password(admin, NEW, by=user)
+    former = UserFactory.create(administrator=True, is_active=False)
+    with pytest.raises(PermissionDenied):
+        reset_password(former, NEW, by=user)
+    with pytest.raises(PermissionDenied):
+        set_active(former, True, by=user)
 
 
 def test_a_role_is_the_union_of_permission_sets(admin: User, user: User) -> None:
@@ -140,7 +145,9 @@ def test_a_role_is_the_union_of_permission_sets(admin: User, user: User) -> None
     )
     access.forget_rules(user)
     assert not access.may_anywhere(user, "workloads.delete")
-    with pytest.raises(InUse, match="Access rules give the role Runner: 1"):
+    with pytest.raises(
+        InUse, match=f"Runner is in use by access rules: {user} is Runner in account"
+    ):
         roles.delete_role(custom, by=admin)
     AccessRule.objects.filter(role=custom).delete()
     roles.delete_role(custom, by=admin)

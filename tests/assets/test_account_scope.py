@@ -157,4 +157,4 @@ def test_the_question_to_delete_a_shared_asset_is_refused_to_members(
 ) -> None:
     response = signed_in(user).get(f"/environments/{shared.pk}/delete/")
     assert response.status_code == 403
-    assert "assets.delete" in response.content.decode()
+    assert "environments.delete" in response.content.decode()

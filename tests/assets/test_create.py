@@ -216,8 +216,11 @@ def test_administrators_create_for_many_projects(scope: str) -> None:
 
 @pytest.mark.parametrize("prefix", ["environments", "compute-resources", "data-sources"])
 def test_a_person_in_no_project_sees_whom_to_ask(prefix: str) -> None:
-    page = signed_in(UserFactory()).get(f"/{prefix}/new/").content.decode()
-    assert f"You cannot create {prefix.replace('-', ' ')} yet. Ask an administrator to" in page
+    UserFactory(administrator=True, username="boss")
+    response = signed_in(UserFactory()).get(f"/{prefix}/new/")
+    assert response.status_code == 403
+    sentence = f"You need the permission {prefix}.create for this. Ask boss for it."
+    assert sentence in response.content.decode()
 
 
 def test_a_scope_of_another_cluster_is_refused() -> None:

@@ -92,7 +92,7 @@ def test_an_access_key_does_to_own_credentials_what_it_has_permissions_for(ada: 
     new = {"meta": {"name": "new", "scope": "tenant", "private": True}}
     new["spec"] = {"keyValuePairs": [{"key": "token", "value": "x"}]}
     change = {"meta": {}, "spec": {"keyValuePairs": [{"key": "token", "value": "mine"}]}}
-    for scopes, shown in (["assets.read"], 1), (["workloads.read"], 0):
+    for scopes, shown in (["credentials.read"], 1), (["workloads.read"], 0):
         ada.acting_key = tokens.make_key(ada, scopes[0], scopes=scopes)[0]
         call = Caller(ada)
         assert len(call("GET", every)[1]["entries"]) == shown
@@ -101,7 +101,9 @@ def test_an_access_key_does_to_own_credentials_what_it_has_permissions_for(ada: 
         assert (call("PUT", one, change)[0], call("DELETE", one)[0]) == (refused, refused)
         assert call("POST", "/asset/credentials/generic-secret", new)[0] == 403
     assert Credential.objects.get().secret_values.get().value == HIDDEN
-    ada.acting_key = tokens.make_key(ada, "all", scopes=["assets.read", "assets.update"])[0]
+    ada.acting_key = tokens.make_key(ada, "all", scopes=["credentials.read", "credentials.update"])[
+        0
+    ]
     assert Caller(ada)("PUT", one, change)[0] == 200
 
 
@@ -109,7 +111,7 @@ def test_an_access_key_uses_own_credentials_where_it_may_see_assets(
     project: Project, ada: User
 ) -> None:
     own(ada)
-    for more, refused in (["assets.read"], False), ([], True):
+    for more, refused in (["credentials.read"], False), ([], True):
         scopes = ["projects.read", "clusters.read", "workloads.create", *more]
         ada.acting_key = tokens.make_key(ada, str(refused), scopes=scopes)[0]
         problems = plan(draft(project, {"name": "hub", "key": "token"}), by=ada).problems

@@ -3,12 +3,17 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
+from accounts import roles, tokens
 from accounts.models import AccessRule, User, UserGroup
 from accounts.permissions import ADMINISTRATOR
+from accounts.service_accounts import create_service_account
+from audit.models import AuditEntry
 from projects.models import Project
+from tests.caller import Caller
 from tests.factories import ProjectFactory, UserFactory, give
 from tests.web import signed_in
 
@@ -111,16 +116,43 @@ def test_a_person_sees_what_they_may_do_and_by_which_rule(project: Project, ada:
     assert "Group readers" in page(signed_in(admin), f"/users/{ada.pk}/access/")
 
 
-def test_what_is_in_use_says_where_before_its_deletion(project: Project) -> None:
-    client = signed_in(UserFactory.create(administrator=True))
-    group = UserGroup.objects.create(name="readers")
-    give(group, "Viewer", project.scope_keys[0])
-    response = client.post(f"/groups/{group.pk}/delete/")
-    assert response.status_code == 422
-    assert "readers is Viewer in Project vision" in response.content.decode()
-    AccessRule.objects.filter(group=group).delete()
-    client.post(f"/groups/{group.pk}/delete/")
-    assert not UserGroup.objects.exists()
+@pytest.mark.parametrize("kind", ["groups", "roles", "service-accounts"])
+def test_what_is_in_use_says_where_before_its_deletion(
+    project: Project, ada: User, kind: str
+) -> None:
+    administrator = UserFactory.create(administrator=True)
+    subject: User | UserGroup = ada
+    role = roles.create_role(by=administrator, name="Runner", permission_sets=["view-projects"])
+    used: Model = role
+    if kind == "groups":
+        subject = used = UserGroup.objects.create(name="readers")
+    if kind == "service-accounts":
+        subject, _, _ = create_service_account(by=administrator, name="ci")
+        used = subject
+    rule = give(subject, "Runner", project.scope_keys[0])
+    client = signed_in(administrator)
+    address = f"/{kind}/{used.pk}/delete/"
+    for answer in (client.get(address), client.post(address)):
+        assert f"{subject} is Runner in Project vision" in answer.content.decode()
+    assert answer.status_code == 422
+    if kind != "groups":  # which REST does not have
+        path = {"roles": "/authorization/roles"}.get(kind, f"/{kind}")
+        status, body = Caller(administrator)("DELETE", f"{path}/{used.pk}")
+        assert status == 409
+        assert f"{subject} is Runner in project:{project.pk}" in body["message"]
+    rule.delete()
+    assert client.post(address).status_code == 302
+    assert not type(used)._default_manager.filter(pk=used.pk).exists()
+
+
+def test_the_refusal_of_a_deletion_counts_what_it_does_not_name(project: Project) -> None:
+    administrator = UserFactory.create(administrator=True)
+    role = roles.create_role(by=administrator, name="Runner", permission_sets=["view-projects"])
+    for number in range(5):
+        give(UserFactory.create(username=f"user-{number}"), "Runner", project.scope_keys[0])
+    shown = page(signed_in(administrator), f"/roles/{role.pk}/delete/")
+    assert "user-2 is Runner in Project vision, and 2 more. Remove them first." in shown
+    assert "user-3" not in shown
 
 
 def test_a_custom_role_is_created_and_changed_on_its_page() -> None:
@@ -154,3 +186,47 @@ def test_a_service_account_is_created_with_a_secret_shown_once() -> None:
     assert client.post("/service-accounts/new/", {"name": "Two Words"}).status_code == 422
     client.post(f"/service-accounts/{account.pk}/delete/")
     assert not User.objects.filter(username="ci").exists()
+
+
+def test_a_service_account_is_disabled_and_enabled_again() -> None:
+    administrator = UserFactory.create(administrator=True)
+    account, key, secret = create_service_account(by=administrator, name="ci")
+    client = signed_in(administrator)
+    address = f"/service-accounts/{account.pk}/activity/"
+    call = Caller(account)
+    assert client.post(address, {"active": "no"})["Location"] == "/service-accounts/"
+    assert call("GET", "/me")[0] == 401
+    assert tokens.find_key(key.client_id, secret) is None
+    assert "Enable<span" in page(client, "/service-accounts/")
+    assert client.post(address, {"active": "yes"}).status_code == 302
+    assert call("GET", "/me")[0] == 200
+    assert "Disable<span" in page(client, "/service-accounts/")
+    entries = AuditEntry.objects.filter(target_name="ci", verb__in=["activate", "deactivate"])
+    assert list(entries.order_by("pk").values_list("verb", flat=True)) == ["deactivate", "activate"]
+
+
+def test_a_service_account_that_may_do_more_than_a_person_is_not_theirs_to_enable() -> None:
+    administrator = UserFactory.create(administrator=True)
+    roles.create_role(by=administrator, name="Robots", permission_sets=["manage-service-accounts"])
+    helper = UserFactory.create()
+    give(helper, "Robots", "account")
+    account, _, _ = create_service_account(by=administrator, name="ci")
+    client = signed_in(helper)
+    address = f"/service-accounts/{account.pk}/activity/"
+    assert client.post(address, {"active": "no"}).status_code == 302
+    give(account, ADMINISTRATOR.name, "account")
+    assert client.post(address, {"active": "yes"}).status_code == 403
+    account.refresh_from_db()
+    assert not account.is_active
+
+
+def test_the_page_of_service_accounts_offers_what_its_reader_may_do() -> None:
+    administrator = UserFactory.create(administrator=True)
+    create_service_account(by=administrator, name="ci")
+    roles.create_role(by=administrator, name="Reader", permission_sets=["view-service-accounts"])
+    reader = UserFactory.create()
+    give(reader, "Reader", "account")
+    shown = page(signed_in(reader), "/service-accounts/")
+    for offer in ("New secret", "Disable<span", "Delete<span"):
+        assert offer not in shown
+        assert offer in page(signed_in(administrator), "/service-accounts/")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from accounts.permissions import PREDEFINED_ROLES
 from config.run.install import ROOT
 
 pytestmark = pytest.mark.extended
@@ -25,6 +26,28 @@ for model in apps.get_models():
         assert not columns[0] == "spec_json" or row.spec
 for workload in Workload.objects.all():
     print(workload.name, workload.phase, workload.spec.num_workers)
+"""
+#: Rows of the first release: ada is a member of its project, with a key that only reads assets.
+PEOPLE_OF_0_1_0 = """
+INSERT INTO accounts_user (password, is_superuser, username, first_name, last_name, email, is_staff,
+    is_active, date_joined, role)
+SELECT '!', 0, 'ada', '', '', '', 0, 1, date_joined, 'researcher' FROM accounts_user;
+INSERT INTO projects_project_members (project_id, user_id)
+SELECT projects_project.id, accounts_user.id FROM projects_project, accounts_user
+WHERE username = 'ada';
+INSERT INTO accounts_accesskey (name, client_id, secret_hash, created_at, scopes, user_id)
+SELECT 'ci', 'ci', '', date_joined, '["assets.read", "projects.read"]', id FROM accounts_user
+WHERE username = 'ada';
+"""
+READ_RULES = """
+from accounts.models import AccessKey, AccessRole, AccessRule
+
+for rule in AccessRule.objects.order_by("pk"):
+    print("rule:", rule)
+for key in AccessKey.objects.all():
+    print("key:", *key.scopes)
+for role in AccessRole.objects.order_by("pk"):
+    print("role:", role.pk, role.name, len(role.permissions))
 """
 
 
@@ -62,6 +85,16 @@ def columns_of(home: Path) -> dict[str, set[str]]:
         }
 
 
+def upgraded(folder: Path, release: Path, more_rows: str = "") -> Path:
+    """Return a data folder with the database of a release, migrated to this version."""
+    home = folder / "upgraded"
+    home.mkdir()
+    with sqlite3.connect(home / "trainyard.sqlite3") as database:
+        database.executescript(release.read_text() + more_rows)
+    manage(home, "migrate", "--verbosity=0")
+    return home
+
+
 def test_the_first_release_is_among_the_databases() -> None:
     assert "0.1.0" in [release.stem for release in RELEASES]
 
@@ -70,13 +103,38 @@ def test_the_first_release_is_among_the_databases() -> None:
 def test_a_database_of_a_release_is_migrated_and_its_documents_are_read(
     release: Path, tmp_path: Path
 ) -> None:
-    home = tmp_path / "upgraded"
-    home.mkdir()
-    with sqlite3.connect(home / "trainyard.sqlite3") as database:
-        database.executescript(release.read_text())
-    manage(home, "migrate", "--verbosity=0")
+    home = upgraded(tmp_path, release)
     new = tmp_path / "new"
     new.mkdir()
     manage(new, "migrate", "--verbosity=0")
     assert columns_of(home) == columns_of(new)
     assert "from-this-release Completed 1" in manage(home, "shell", "-c", READ_DOCUMENTS)
+
+
+def test_people_of_the_first_release_keep_what_they_had_as_access_rules(tmp_path: Path) -> None:
+    (release,) = [release for release in RELEASES if release.stem == "0.1.0"]
+    home = upgraded(tmp_path, release, PEOPLE_OF_0_1_0)
+    lines = manage(home, "shell", "-c", READ_RULES).splitlines()
+    assert [line for line in lines if line.startswith("rule:")] == [
+        "rule: admin is System administrator in account",
+        "rule: ada is L1 researcher in project:1",
+    ]
+    (scopes,) = [line.removeprefix("key: ") for line in lines if line.startswith("key:")]
+    assert scopes.split() == [
+        *("compute-resources.read", "credentials.read", "data-sources.read", "environments.read"),
+        *("projects.read", "templates.read"),
+    ]
+
+
+def test_predefined_roles_have_the_same_ids_in_a_new_database_and_an_upgraded_one(
+    tmp_path: Path,
+) -> None:
+    (release,) = [release for release in RELEASES if release.stem == "0.1.0"]
+    home = upgraded(tmp_path, release)
+    new = tmp_path / "new"
+    new.mkdir()
+    manage(new, "migrate", "--verbosity=0")
+    rows = [manage(it, "shell", "-c", READ_RULES).splitlines() for it in (home, new)]
+    upgraded_roles, new_roles = ([it for it in row if it.startswith("role:")] for row in rows)
+    assert upgraded_roles == new_roles
+    assert len(new_roles) == len(PREDEFINED_ROLES)

@@ -109,7 +109,7 @@ def test_an_access_key_without_credentials_cannot_enter_their_workloads(
     workload: Workload, member: User
 ) -> None:
     use_own_credential(workload)
-    for scopes, words in (["workloads.update"], "assets.read"), (["assets.read"], ""):
+    for scopes, words in (["workloads.update"], "credentials.read"), (["credentials.read"], ""):
         member.acting_key = tokens.make_key(member, scopes[0], scopes=scopes)[0]
         assert words in why_kept_out(workload, member)
         assert bool(why_kept_out(workload, member)) is bool(words)

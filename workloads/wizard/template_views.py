@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
+from assets import services as assets
 from assets.models import Template
 from assets.template.form import TemplateForm
 from assets.template.kind import TEMPLATE
@@ -56,6 +57,7 @@ def _save_template(
 ) -> HttpResponse:
     if request.POST.get("action") == "update":
         return _update_origin(request, content, back)
+    assets.check_creatable(TEMPLATE, request.user)
     visible = Project.objects.visible_to(request.user).for_list()
     project = visible.filter(pk=content.project).first() if content.project else None
     form = TemplateForm(

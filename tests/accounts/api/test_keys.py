@@ -87,7 +87,7 @@ def test_a_key_does_only_what_its_scopes_name(
     status, answer = by_key(researcher, "POST", "/workloads/distributed", seed_body(), **reads)
     assert status == 403, "what it sees and may not do is told as that"
     assert "does not have the permission workloads.create" in answer["message"]
-    nothing = {"scopes": ["assets.read"]}
+    nothing = {"scopes": ["environments.read"]}
     assert by_key(researcher, "GET", "/org-unit/projects", **nothing)[1]["projects"] == []
 
 
