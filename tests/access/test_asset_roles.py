@@ -34,7 +34,7 @@ from workloads.plan import plan
 from workloads.wizard import drafts
 
 pytestmark = pytest.mark.django_db
-MANAGED = {
+MANAGED: dict[str, AssetKind[Any]] = {
     "Environment administrator": ENVIRONMENT,
     "Compute resource administrator": COMPUTE,
     "Data source administrator": DATA_SOURCE,
@@ -42,7 +42,7 @@ MANAGED = {
     "Template administrator": TEMPLATE,
 }
 #: A path in REST where an asset of each kind is created.
-PATHS = {
+PATHS: dict[AssetKind[Any], str] = {
     ENVIRONMENT: "environment",
     COMPUTE: "compute",
     DATA_SOURCE: "datasource/nfs",
