@@ -10,6 +10,7 @@ from uuid import UUID
 from django.urls import reverse
 from pydantic import BaseModel
 
+from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from assets.forms.base import AssetForm
@@ -202,6 +203,14 @@ class AssetKind(ABC, Generic[A]):
     def is_chosen_per_pod(self) -> bool:
         """Whether the wizard asks for one per kind of pod."""
         return self.panel not in {None, Panel.SETUP}
+
+    def may_create(self, user: User) -> bool:
+        """Whether there is a scope where ``user`` may create an asset. One of their own counts, if
+        the kind has them."""
+        permission = self.model.permission("create")
+        if self.may_be_personal and access.may_with_own(user, permission):
+            return True
+        return access.may_anywhere(user, permission)
 
     def visible_to(self, user: User) -> ScopedQuerySet[A]:
         """Assets visible to ``user``, with scope and usage counts, in a fixed number of queries."""

@@ -146,18 +146,9 @@ def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "update
         _refuse(kind, action, by, OwningScope.from_asset(asset))
 
 
-def may_create(kind: AssetKind[Any], user: User) -> bool:
-    """Whether there is a scope where ``user`` may create an asset: their own counts, if the kind
-    has personal assets."""
-    permission = kind.model.permission("create")
-    if kind.may_be_personal and access.may_with_own(user, permission):
-        return True
-    return access.may_anywhere(user, permission)
-
-
 def check_creatable(kind: AssetKind[Any], by: User) -> None:
     """Raise ``PermissionDenied`` if ``by`` may not create an asset in any scope."""
-    if not may_create(kind, by):
+    if not kind.may_create(by):
         _refuse(kind, "create", by, OwningScope())
 
 

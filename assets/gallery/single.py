@@ -47,7 +47,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             ]
         ],
         "may_edit": is_editable,
-        "may_create": services.may_create(kind, request.user),
+        "may_create": kind.may_create(request.user),
         "links": start_links(kind, asset, is_editable),
         "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
         "in_drawer": is_in_drawer(request),

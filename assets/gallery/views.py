@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
-from assets import services
 from assets.base import A, AssetCard, AssetKind
 from assets.gallery.cards import asset_cards
 from assets.gallery.table import GalleryState
@@ -71,7 +70,7 @@ def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
 def _creation_addresses(kind: AssetKind[A], state: GalleryState) -> dict[str, str]:
     """Return the address of the form of a new asset, or of the page where one begins, for those who
     may create one. From a list of personal assets the form creates a personal one."""
-    if not services.may_create(kind, state.user):
+    if not kind.may_create(state.user):
         return {}
     if kind.has_form:
         query = f"?scope={ME}" if state.scope == ME else ""
@@ -93,7 +92,7 @@ def _gallery_cards(
         pk__in=[asset.pk for asset, _ in assets_with_cards]
     )
     editable_ids = set(rows.values_list("pk", flat=True))
-    may_copy = services.may_create(kind, request.user)
+    may_copy = kind.may_create(request.user)
     return [
         gallery_card(kind, asset, card, editable=asset.pk in editable_ids, may_copy=may_copy)
         for asset, card in assets_with_cards

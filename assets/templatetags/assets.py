@@ -5,7 +5,6 @@ from typing import Any
 
 from django import template
 
-from assets import services
 from assets.base import AssetKind
 from assets.kinds import KINDS
 
@@ -21,4 +20,4 @@ def asset_kinds() -> list[AssetKind[Any]]:
 @register.simple_tag(takes_context=True)
 def may_create_asset(context: template.Context, slug: str) -> bool:
     """Whether the user of the page may create an asset of the kind with this slug."""
-    return services.may_create(KINDS[slug], context["user"])
+    return KINDS[slug].may_create(context["user"])
