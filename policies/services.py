@@ -56,10 +56,12 @@ def save_policy(
     as they are. ``SpecError`` has every problem; ``PermissionDenied`` names the permission.
     ``NeedsConfirmation`` if it would refuse all recent workloads and is not ``confirmed``."""
     name = name.strip()
+    if not confirmed:
+        _ask_before_saving(by=by, scope=scope, kind=kind, name=name, tree=tree)
     with transaction.atomic():
         rows = Policy.objects.select_for_update().of_scope(scope)
         policy = rows.filter(kind=kind).first()
-        access.require(by, "policies.update" if policy else "policies.create", *scope.scope_keys)
+        require_permission(by, scope, kind)
         rules = check_policy(tree, scope=scope, kind=kind, name=name)
         before = _audit_facts(policy) if policy else None
         if policy is None:
@@ -70,8 +72,6 @@ def save_policy(
         policy.name = name
         policy.rules_json = dump_rules(rules)
         policy.updated_by = by
-        if not confirmed:
-            before_save.send(Policy, policy=policy, by=by)
         policy.save()
         PolicyVersion.objects.create(
             policy=policy, number=policy.version, rules_json=policy.rules_json, by=by
@@ -79,6 +79,31 @@ def save_policy(
         after_save.send(Policy, policy=policy)
         after = _audit_facts(policy)
         audit.record(by, "update" if before else "create", policy, before=before, after=after)
+    return policy
+
+
+def _ask_before_saving(
+    *, by: User, scope: OwningScope, kind: WorkloadKind, name: str, tree: Any
+) -> None:
+    """Let packages above ask for a confirmation. They may take seconds, so this is no part of the
+    transaction: SQLite has one writer."""
+    require_permission(by, scope, kind)
+    policy = build_policy(tree, scope=scope, kind=kind, name=name)
+    before_save.send(Policy, policy=policy, by=by)
+
+
+def require_permission(by: User, scope: OwningScope, kind: WorkloadKind) -> None:
+    """Require the permission to create or change the policy of a scope."""
+    is_stored = Policy.objects.of_scope(scope).filter(kind=kind).exists()
+    action = "policies.update" if is_stored else "policies.create"
+    access.require(by, action, *scope.scope_keys)
+
+
+def build_policy(tree: Any, *, scope: OwningScope, kind: WorkloadKind, name: str) -> Policy:
+    """Return the policy of a tree, unsaved. ``SpecError`` has every problem."""
+    rules = check_policy(tree, scope=scope, kind=kind, name=name)
+    policy = Policy(name=name, kind=kind, rules_json=dump_rules(rules))
+    policy.set_scope(scope)
     return policy
 
 

@@ -172,6 +172,8 @@ def simulate(
     )
     counts = answer["counts"]
     print_note(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + ".")
+    if hidden := answer["hidden"]:
+        print_note(f"{hidden} more in its scope not looked at: you do not have access to them.")
 
 
 @contextmanager

@@ -6,13 +6,11 @@ from uuid import UUID
 from ninja import Router
 from pydantic import Field
 
-from accounts import access
 from accounts.api.tokens import ApiRequest
 from core.rest.api import StrictBody, Wire, enum_schema, refusal_error
 from policies.api.routes import issue_of, scope_in_meta
 from policies.api.schemas import PolicyMetaIn
-from policies.models import Policy, dump_rules
-from policies.services import check_policy
+from policies.services import build_policy, require_permission
 from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError
 from workloads.policies.simulation import SimulatedOutcome, SimulatedWorkload, simulate
@@ -81,6 +79,9 @@ class SimulationCounts(Wire):
 
 class SimulationOut(Wire):
     counts: SimulationCounts = Field(description="How many workloads have which outcome")
+    hidden: int = Field(
+        description="How many more of its scope are not looked at, because you have no access"
+    )
     workloads: list[SimulatedRow] = Field(description="Each of them, the newest first")
 
 
@@ -95,17 +96,14 @@ def simulate_policy(request: ApiRequest, body: SimulationIn) -> SimulationOut:
     kind that you may see, if they were submitted again. 400 lists every problem of the policy."""
     kind = body.workload_type
     scope = scope_in_meta(body.meta, request.user)
-    is_stored = Policy.objects.of_scope(scope).filter(kind=kind).exists()
-    action = "policies.update" if is_stored else "policies.create"
-    access.require(request.user, action, *scope.scope_keys)
+    require_permission(request.user, scope, kind)
     try:
-        rules = check_policy(body.policy, scope=scope, kind=kind, name=body.meta.name.strip())
+        policy = build_policy(body.policy, scope=scope, kind=kind, name=body.meta.name.strip())
     except SpecError as error:
         raise refusal_error(REFUSED, [issue_of(problem) for problem in error.problems]) from error
-    policy = Policy(name=body.meta.name.strip(), kind=kind, rules_json=dump_rules(rules))
-    policy.set_scope(scope)
     simulation = simulate(policy, by=request.user)
     return SimulationOut(
         counts=SimulationCounts(**simulation.counts),
+        hidden=simulation.hidden,
         workloads=[SimulatedRow.of(row) for row in simulation.rows],
     )

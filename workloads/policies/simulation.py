@@ -1,19 +1,23 @@
 """Plan recent workloads again under an edited policy: which would be refused, and what changes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, partial
 from typing import Any
 
 from accounts.models import User
+from core.deletion import count_hidden
 from policies.models import Policy, find_rules
+from policies.rules import Rule
 from projects.models import Project
-from projects.scopes import OwningScope, Scope
+from projects.scopes import Scope
 from spec.draft import WorkloadDraft
 from spec.formats.documents import Document, dump_spec, mask_secret_values
+from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
 from workloads.models import Workload
+from workloads.models.queries import WorkloadQuerySet
 from workloads.plan import Plan, plan
 
 MOST_WORKLOADS = 100
@@ -49,7 +53,6 @@ class SimulatedWorkload:
     workload: Workload
     before: Plan
     after: Plan
-    source: str
 
     @property
     def outcome(self) -> SimulatedOutcome:
@@ -72,11 +75,6 @@ class SimulatedWorkload:
         return not self.before.is_submittable
 
     @property
-    def is_refused_by_policy(self) -> bool:
-        """Whether a rule of the edited policy refuses it."""
-        return any(problem.source == self.source for problem in self.problems)
-
-    @property
     def changes(self) -> list[ChangedValue]:
         """The values that would differ, without those of variables that look secret."""
         before = mask_secret_values(self.spec_before)
@@ -95,9 +93,11 @@ class SimulatedWorkload:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What an edited policy would do to the last workloads of its scope and kind, newest first."""
+    """What an edited policy would do to the last workloads of its scope and kind, newest first.
+    ``hidden`` counts those that the user may not see, which are not looked at."""
 
     rows: tuple[SimulatedWorkload, ...]
+    hidden: int = 0
 
     def count(self, outcome: SimulatedOutcome) -> int:
         return sum(row.outcome is outcome for row in self.rows)
@@ -110,17 +110,21 @@ class Simulation:
 def simulate(policy: Policy, *, by: User) -> Simulation:
     """Plan the last workloads that a policy would have applied to and that a user may see. The
     policy takes the place of the stored one, and need not be saved."""
-    return Simulation(tuple(_simulated_workloads(policy, by)))
+    hidden = count_hidden(_workloads_in_scope(policy), by)
+    return Simulation(tuple(_simulated_workloads(policy, by)), hidden)
 
 
 def refuses_everything(policy: Policy, *, by: User) -> bool:
     """Whether a policy would refuse all of the last workloads, one of them by a rule of its own.
     Without workloads it would not."""
+    source = policy.source.label
     is_policys_doing = False
-    for row in _simulated_workloads(policy, by):
-        if row.outcome is not SimulatedOutcome.REFUSED:
+    edited_rules = cache(partial(find_rules, edited=policy))
+    for workload in _last_workloads(policy, by):
+        planned = _plan_again(workload, by, edited_rules)
+        if planned.is_submittable:
             return False
-        is_policys_doing = is_policys_doing or row.is_refused_by_policy
+        is_policys_doing |= any(problem.source == source for problem in planned.problems)
     return is_policys_doing
 
 
@@ -140,27 +144,39 @@ def changed_values(before: Any, after: Any, path: str = "") -> Iterator[ChangedV
 def _simulated_workloads(policy: Policy, by: User) -> Iterator[SimulatedWorkload]:
     stored_rules = cache(find_rules)
     edited_rules = cache(partial(find_rules, edited=policy))
-    source = policy.source.label
-    for workload in _last_workloads(policy.owning_scope, policy.kind, by):
-        draft = WorkloadDraft.model_validate(workload.draft_json)
-
-        def find_project(pk: int, project: Project = workload.project) -> Project | None:
-            return project if pk == project.pk else None
-
-        replan = partial(
-            plan,
-            draft,
-            by=workload.created_by or by,
-            submits=True,
-            find_project=find_project,
-        )
-        before = replan(find_rules=stored_rules)
-        yield SimulatedWorkload(workload, before, replan(find_rules=edited_rules), source)
+    for workload in _last_workloads(policy, by):
+        before = _plan_again(workload, by, stored_rules)
+        after = _plan_again(workload, by, edited_rules)
+        yield SimulatedWorkload(workload, before, after)
 
 
-def _last_workloads(scope: OwningScope, kind: str, by: User) -> list[Workload]:
-    rows = Workload.objects.visible_to(by).filter(kind=kind)
-    if scope.holder:
-        rows = rows.filter(**{COLUMNS[scope.kind]: scope.holder})
+def _plan_again(
+    workload: Workload,
+    by: User,
+    find_rules: Callable[[Project, WorkloadKind], tuple[Rule, ...]],
+) -> Plan:
+    """Plan what a workload was submitted with, for its author."""
+
+    def find_project(pk: int) -> Project | None:
+        return workload.project if pk == workload.project_id else None
+
+    return plan(
+        WorkloadDraft.model_validate(workload.draft_json),
+        by=workload.created_by or by,
+        submits=True,
+        find_project=find_project,
+        find_rules=find_rules,
+    )
+
+
+def _last_workloads(policy: Policy, by: User) -> list[Workload]:
+    rows = _workloads_in_scope(policy).visible_to(by)
     rows = rows.select_related("project__cluster", "project__department", "created_by")
     return list(rows.order_by("-created_at", "-pk")[:MOST_WORKLOADS])
+
+
+def _workloads_in_scope(policy: Policy) -> WorkloadQuerySet:
+    """Return the workloads that a policy would have applied to, without deleted ones."""
+    rows = Workload.objects.filter(kind=policy.kind, deleted_at=None)
+    scope = policy.owning_scope
+    return rows.filter(**{COLUMNS[scope.kind]: scope.holder}) if scope.holder else rows

@@ -30,7 +30,7 @@ def test_the_documented_policy_limits_what_the_page_says() -> None:
     user = UserFactory()
     project = roomy_project(members=[user])
     text = (ROOT / "docs/policies.md").read_text()
-    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    example, removal = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     make_policy(project, parse_yaml(example).values)
 
     def broken(**values: Any) -> set[str]:
@@ -43,3 +43,6 @@ def test_the_documented_policy_limits_what_the_page_says() -> None:
     assert any("storage.hostPath" in field for field in broken(**HOST_PATH))
     planned = plan(draft(project), by=user)
     assert [it["name"] for it in planned.document["worker"]["tolerations"]] == ["gpu-nodes"]
+    without_it = plan(draft(project, **parse_yaml(removal).values["spec"]), by=user)
+    assert without_it.is_submittable
+    assert without_it.document["worker"]["tolerations"] == []

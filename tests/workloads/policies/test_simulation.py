@@ -1,5 +1,6 @@
 """A simulation says of each workload what submitting it again under the policy would do."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -13,20 +14,33 @@ from projects.scopes import OwningScope
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import DataSourceFactory, ProjectFactory, UserFactory
 from tests.policies.examples import Tree, make_policy, rule
 from tests.workloads.policies.projects import roomy_project
-from tests.workloads.policies.shapes import POLICY, shape_draft, submit_shapes
+from tests.workloads.policies.shapes import (
+    POLICY,
+    POLICY_OF_ONE_POD,
+    POLICY_OF_TRAININGS,
+    shape_draft,
+    submit_all_kinds,
+    submit_shapes,
+)
 from workloads import services
 from workloads.models import Workload
 from workloads.policies.simulation import SimulatedOutcome, changed_values, simulate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 
+IMPOSED = {
+    "kind": "git",
+    "git": {"repository": "https://example.com/shared.git", "path": "/shared"},
+}
 
-def unsaved_policy(project: Project, tree: Tree, name: str = "limits") -> Policy:
-    kind = WorkloadKind.DISTRIBUTED
-    policy = Policy(name=name, kind=kind, rules_json=dump_rules(read_tree(tree, kind)))
+
+def unsaved_policy(
+    project: Project, tree: Tree, kind: WorkloadKind = WorkloadKind.DISTRIBUTED
+) -> Policy:
+    policy = Policy(name="limits", kind=kind, rules_json=dump_rules(read_tree(tree, kind)))
     policy.set_scope(OwningScope(project))
     return policy
 
@@ -45,13 +59,26 @@ def test_a_simulation_equals_submitting_a_hundred_workloads_again() -> None:
     user = UserFactory()
     project = roomy_project(members=[user])
     make_policy(project.department, rule("numWorkers", max=64), name="wide")
-    submit_shapes(project, user)
-    simulation = simulate(unsaved_policy(project, POLICY), by=user)
-    assert len(simulation.rows) == 100
-    assert min(simulation.counts.values()) >= 5, "every outcome is tried"
-    make_policy(project, POLICY)
+    submit_all_kinds(project, user)
+    imposed = DataSourceFactory(home=project, name="imposed", spec_json=IMPOSED)
+    trees = {
+        WorkloadKind.DISTRIBUTED: POLICY,
+        WorkloadKind.TRAINING: POLICY_OF_TRAININGS,
+        WorkloadKind.WORKSPACE: POLICY_OF_ONE_POD | {"imposedAssets": [str(imposed.pk)]},
+    }
+    simulations = {
+        kind: simulate(unsaved_policy(project, tree, kind), by=user) for kind, tree in trees.items()
+    }
+    rows = [row for simulation in simulations.values() for row in simulation.rows]
+    assert len(rows) == 100
+    outcomes = Counter(row.outcome for row in rows)
+    assert len(outcomes) == 3
+    assert min(outcomes.values()) >= 5, "every outcome is tried"
+    assert all(simulation.counts["refused"] for simulation in simulations.values())
+    for kind, tree in trees.items():
+        make_policy(project, tree, kind=kind)
     wrong = []
-    for row in simulation.rows:
+    for row in rows:
         verdict, found = submit_again(row.workload, user)
         if row.outcome is SimulatedOutcome.REFUSED:
             expected: Any = ("refused", {problem.message for problem in row.problems})
@@ -70,8 +97,10 @@ def test_only_workloads_in_scope_that_the_user_may_see_are_simulated() -> None:
     (inside,) = submit_shapes(project, user, 1)
     submit_shapes(other, user, 1)
     policy = unsaved_policy(project, POLICY)
-    assert [row.workload for row in simulate(policy, by=user).rows] == [inside]
-    assert simulate(policy, by=UserFactory()).rows == ()
+    simulation = simulate(policy, by=user)
+    assert ([row.workload for row in simulation.rows], simulation.hidden) == ([inside], 0)
+    nothing = simulate(policy, by=UserFactory())
+    assert (nothing.rows, nothing.hidden) == ((), 1)
 
 
 def test_a_refusal_that_is_not_the_edits_says_so() -> None:
@@ -82,7 +111,6 @@ def test_a_refusal_that_is_not_the_edits_says_so() -> None:
     (row,) = simulate(unsaved_policy(project, rule("numWorkers", max=64)), by=user).rows
     assert row.outcome is SimulatedOutcome.REFUSED
     assert row.is_refused_already
-    assert not row.is_refused_by_policy
 
 
 def test_a_changed_value_that_looks_secret_is_not_shown() -> None:
