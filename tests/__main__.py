@@ -25,9 +25,10 @@ CLUSTER = "kubernetes or slurm"
 PRODUCT = "e2e or faults"
 #: What is stored and found. Pages and engines ask the same rows by the same verbs.
 ON_POSTGRES = """
-    accounts assets/api audit clusters config core fuzz/test_document.py notifications projects
-    workloads/api workloads/queue workloads/reconcile workloads/scheduling workloads/services
-    workloads/table workloads/worker
+    accounts assets/api audit clusters config/rest/test_at_once.py config/rest/test_lists.py
+    config/rest/test_storage_errors.py config/test_health.py config/upkeep core/database
+    fuzz/test_document.py notifications projects workloads/api workloads/queue workloads/reconcile
+    workloads/scheduling workloads/services workloads/table workloads/worker
 """.split()
 NO_POSTGRES = "POSTGRES_URL names no server: postgresql://user:password@host/postgres"
 NO_CLUSTER = "neither KUBECONFIG= nor KUBERNETES_TESTBED=; see docs/kubernetes.md"

@@ -29,6 +29,7 @@ def test_three_ranks_learn_the_digits_with_the_defaults(tmp_path: Path) -> None:
         assert worker.samples == []
 
 
+@pytest.mark.extended
 def test_a_training_by_two_ranks_takes_the_same_path_as_by_one(tmp_path: Path) -> None:
     with trainer(tmp_path, *SHORT, "--checkpoint-dir", "one") as alone:
         assert alone.wait() == 0, alone.output
@@ -39,6 +40,7 @@ def test_a_training_by_two_ranks_takes_the_same_path_as_by_one(tmp_path: Path) -
     assert alone.curve("loss")
 
 
+@pytest.mark.extended
 def test_torchrun_starts_two_ranks(tmp_path: Path) -> None:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     argv = [*torchrun, "--nproc-per-node", "2", "-m", "trainer", "mnist", *SHORT]
@@ -60,6 +62,7 @@ def test_flags_start_the_ranks_here_and_save_what_was_asked(tmp_path: Path) -> N
     assert weights["0.weight"].shape == (16, 1, 3, 3)
 
 
+@pytest.mark.extended
 def test_more_ranks_than_samples_in_a_batch_is_fine(tmp_path: Path) -> None:
     flags = ("--size", "3", "--epochs", "1", "--batch-size", "2", "--data-dir")
     with trainer(tmp_path, *flags, str(write_set(tmp_path, count=13))) as run:

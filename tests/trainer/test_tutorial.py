@@ -51,7 +51,11 @@ def test_a_gpu_that_is_not_there_is_missed(
 
 
 @pytest.mark.parametrize(
-    ("program", "epochs", "least"), [("cifar10", "2", 0.85), ("synthetic", "10", 0.85)]
+    ("program", "epochs", "least"),
+    [
+        pytest.param("cifar10", "2", 0.85, marks=pytest.mark.extended),
+        ("synthetic", "10", 0.85),
+    ],
 )
 def test_two_tasks_of_a_batch_script_learn(
     tmp_path: Path, program: str, epochs: str, least: float

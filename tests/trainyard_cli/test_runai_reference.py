@@ -124,11 +124,9 @@ VERBS = (
     *("workload list --limit 50 --offset 0 --status Running --table", "workload describe a"),
     "describe job a --general --compute=false --pods=true --events --networks --containers",
     "describe job a --pod-limit 10 --event-limit 50 --sortEvents desc -o table",
-    *(
-        f"{group} {verb}"
-        for group in ("training pytorch", "pytorch", "tensorflow", "tf", "mpi", "xgboost", "jax")
-        for verb in ("list", "describe a", "delete a", "logs a", "bash a", "suspend a", "resume a")
-    ),
+    *("training pytorch list", "tensorflow list", "tf describe a", "xgboost logs a", "jax bash a"),
+    *("pytorch list", "pytorch describe a", "pytorch delete a", "pytorch logs a", "pytorch bash a"),
+    *("pytorch suspend a", "pytorch resume a", "mpi list", "mpi resume a", "mpi delete a"),
     *("pytorch attach a", "mpi exec a -- ls", "mpi port-forward a --port 80", "distributed list"),
     *("-d list", "--quiet list jobs", "--loglevel info list", "logout"),
 )

@@ -38,7 +38,7 @@ def line_of(spec: WorkloadSpec) -> str:
     return command_line(body_of(spec), spec.kind.traits.path, "team-a")
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(spec=specs())
 def test_any_request_is_made_of_what_is_typed_for_it(spec: WorkloadSpec) -> None:
     body = body_of(spec)

@@ -89,7 +89,7 @@ def test_a_node_that_reports_an_end_is_asked_again_at_once(
     nodes.away.clear()
     asked = len(nodes.asked)
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))
-    assert reading.piece().awaited
+    assert not reading.piece().late
     wait_for(lambda: len(nodes.asked) > asked, 20, "the node, which else is asked after minutes")
 
 

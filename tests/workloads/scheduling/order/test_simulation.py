@@ -11,7 +11,9 @@ WORLDS = 100
 EACH = 100
 
 
-@pytest.mark.parametrize("first", range(0, WORLDS, 20))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(it, marks=pytest.mark.extended) for it in range(20, WORLDS, 20))]
+)
 def test_random_workloads_share_a_machine_by_the_rules(first: int) -> None:
     """No GPU twice, no gang in part, an owner of a quota waits for over-quota work no longer than
     it may, and all of them end."""
