@@ -20,6 +20,7 @@ from engines.base import Capabilities
 from engines.findings import Finding, refusal_of
 from engines.nodes import Gpu
 from spec.formats.stored import document_fault
+from spec.parts.scheduling import DEFAULT_POOL
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -43,7 +44,6 @@ def states() -> Choices:
     return State.choices
 
 
-DEFAULT_POOL = "default"  # for nodes that match no pool's label; it has no row
 LABEL_KEY = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 pool_rule = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?\Z",

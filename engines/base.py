@@ -32,7 +32,6 @@ from spec.tools import Tool
 from spec.values.variable import EnvironmentVariable, NamedCredential
 from spec.workload import Role, WorkloadSpec
 
-DEFAULT_POOL = "default"
 Manifest = dict[str, Any]
 
 

@@ -14,7 +14,7 @@ class Queue:
 
     name: str
     department: str
-    gpus: float
+    gpus: float | None
     cpu: float | None
     memory: int | None
     weight: int

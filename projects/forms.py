@@ -21,7 +21,7 @@ from accounts.forms import (
     text_values,
 )
 from accounts.models import AccessRole, User, UserGroup
-from clusters.models import DEFAULT_POOL, Cluster, NodePool
+from clusters.models import Cluster, NodePool
 from clusters.withheld import why_withheld
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
@@ -32,7 +32,7 @@ from projects.ranks import RANKS
 from projects.rules import RULE_COLUMNS
 from projects.scopes import OwningScope
 from spec.part import Flag, Number, Whole
-from spec.parts.scheduling import PriorityClass
+from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 from spec.problems.errors import problems_in
 
 USER = "user"

@@ -3,17 +3,20 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator, RegexValidator
+from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from accounts import access
 from accounts.models import AccessRule, User
-from clusters.models import DEFAULT_POOL, Cluster
+from clusters.models import Cluster, NodePool
+from core.rest.validation import run_rules
 from core.words import name_first_three
-from projects.ranks import ranks
+from projects.pool_quotas import DepartmentQuotaColumns, ProjectQuotaColumns, check_limit
 from projects.rules import RULE_COLUMNS, SchedulingRules, check_rules
-from spec.parts.scheduling import MAX_POOLS, PriorityClass
+from spec.parts.scheduling import DEFAULT_POOL, MAX_POOLS
 from spec.values.patterns import QUEUE_NAME
 
 if TYPE_CHECKING:
@@ -28,6 +31,13 @@ queue_validator = RegexValidator(
 )
 
 
+class PoolQuotaManager(models.Manager[Any]):
+    """Loads each quota with its pool, by whose name it is found."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().select_related("pool")
+
+
 class DepartmentQuerySet(models.QuerySet["Department"]):
     def open_to(self, user: User, action: str) -> Self:
         """Departments in the whole of which ``user`` may perform ``action``."""
@@ -37,26 +47,18 @@ class DepartmentQuerySet(models.QuerySet["Department"]):
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "departments.read")
 
+    def with_total_quota(self) -> Self:
+        """Departments with ``total_gpu_quota``, over all node pools."""
+        return self.annotate(total_gpu_quota=_total_gpu_quota(DepartmentPoolQuota))
 
-class Department(SchedulingRules):
-    """A group of projects with a common quota in GPUs, cores and bytes.
 
-    An empty quota is the sum of the projects' quotas. Without ``over_quota`` its projects together
-    never exceed the quota, whatever each of them may do.
+class Department(SchedulingRules, DepartmentQuotaColumns):
+    """A group of projects with a common quota, which is that of the node pool ``default``. Without
+    ``over_quota`` its projects together never exceed the quota, whatever each of them may do.
     """
 
     name = models.CharField(max_length=63, validators=[name_validator])
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="departments")
-    gpu_quota = models.FloatField(
-        "GPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    cpu_quota = models.FloatField(
-        "CPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    memory_quota = models.BigIntegerField(
-        "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    over_quota = models.BooleanField("Over-quota", default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -64,6 +66,7 @@ class Department(SchedulingRules):
 
     if TYPE_CHECKING:
         projects: RelatedManager["Project"]
+        pool_quotas: RelatedManager["DepartmentPoolQuota"]
 
     class Meta:
         ordering = ["name"]
@@ -75,22 +78,18 @@ class Department(SchedulingRules):
         return self.name
 
     def clean(self) -> None:
-        check_rules(self, self.cluster)
+        run_rules(lambda: check_limit(self), lambda: check_rules(self, self.cluster))
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
         return access.scope_key("department", self.pk), access.scope_key("cluster", self.cluster_id)
 
-    @property
-    def has_quota(self) -> bool:
-        """Whether any quota is set, instead of the sum of its projects'."""
-        return (self.gpu_quota, self.cpu_quota, self.memory_quota) != (None, None, None)
-
 
 #: The columns of project, department and cluster that the plan of a workload needs.
 PLAN_COLUMNS = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
-    *("rank", "default_node_pools", "default_queue", "department__over_quota"),
+    *("gpu_limit", "rank", "default_node_pools", "default_queue"),
+    *("department__over_quota", "department__gpu_limit"),
     *("department__name", *RULE_COLUMNS, *(f"department__{column}" for column in RULE_COLUMNS)),
     *("cluster__name", "cluster__kind", "cluster__state"),
     *("cluster__gpu_memory", "cluster__has_virtual_gpus"),
@@ -113,7 +112,12 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.filter(name__icontains=text).order_by("name", "pk")
 
     def for_list(self) -> Self:
-        return self.select_related("cluster", "department").order_by("name", "pk")
+        rows = self.select_related("cluster", "department").order_by("name", "pk")
+        return rows.prefetch_related("cluster__pools", "pool_quotas")
+
+    def with_total_quota(self) -> Self:
+        """Projects with ``total_gpu_quota``, over all node pools."""
+        return self.annotate(total_gpu_quota=_total_gpu_quota(ProjectPoolQuota))
 
     def names_with_default_pool(self, pool: str) -> list[str]:
         """Names of projects with this default node pool."""
@@ -122,11 +126,9 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return [name for name, pools in pools_by_name if pool in pools]
 
 
-class Project(SchedulingRules):
-    """The unit of quota, access and submission.
+class Project(SchedulingRules, ProjectQuotaColumns):
+    """The unit of quota, access and submission. Its own quota is that of the node pool ``default``.
 
-    ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes; an
-    empty CPU or memory quota is unlimited. Among equal claims the higher ``rank`` goes first.
     ``default_node_pools`` are for workloads that name none, the preferred one first;
     ``default_queue`` is Kueue's LocalQueue for those that name no queue.
     """
@@ -135,15 +137,6 @@ class Project(SchedulingRules):
     description = models.CharField(max_length=250, blank=True)
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="projects")
     department = models.ForeignKey(Department, on_delete=models.PROTECT, related_name="projects")
-    gpu_quota = models.FloatField("GPU quota", default=0, validators=[MinValueValidator(0)])
-    cpu_quota = models.FloatField(
-        "CPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    memory_quota = models.BigIntegerField(
-        "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    over_quota = models.BooleanField("Over-quota", default=True)
-    rank = models.CharField(max_length=20, choices=ranks, default=PriorityClass.MEDIUM_LOW)
     default_node_pools = models.JSONField("Default node pools", default=list, blank=True)
     default_queue = models.CharField(
         "Default queue", max_length=63, blank=True, validators=[queue_validator]
@@ -152,6 +145,9 @@ class Project(SchedulingRules):
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = ProjectQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        pool_quotas: RelatedManager["ProjectPoolQuota"]
 
     class Meta:
         ordering = ["name"]
@@ -170,11 +166,15 @@ class Project(SchedulingRules):
             "default_node_pools": self._node_pool_problem(),
             "default_queue": self._queue_problem(),
         }
+        department = self.department if self.department_id else None
+        run_rules(
+            lambda: self._raise_problems(problems),
+            lambda: check_limit(self),
+            lambda: check_rules(self, self.cluster, department),
+        )
+
+    def _raise_problems(self, problems: dict[str, str]) -> None:
         found: dict[str, Any] = {field: text for field, text in problems.items() if text}
-        try:
-            check_rules(self, self.cluster, self.department if self.department_id else None)
-        except ValidationError as error:
-            found = error.update_error_dict(found)
         if found:
             raise ValidationError(found)
 
@@ -209,6 +209,57 @@ class Project(SchedulingRules):
             access.scope_key("department", self.department_id),
             access.scope_key("cluster", self.cluster_id),
         )
+
+
+class ProjectPoolQuota(ProjectQuotaColumns):
+    """The quota of a project in a node pool other than the default one."""
+
+    owner = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pool_quotas")
+    pool = models.ForeignKey(NodePool, on_delete=models.CASCADE, related_name="project_quotas")
+
+    objects = PoolQuotaManager()
+
+    class Meta:
+        ordering = ["pool__name"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "pool"], name="one_quota_of_project_and_pool")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.owner}, {self.pool}"
+
+    def clean(self) -> None:
+        check_limit(self)
+
+
+class DepartmentPoolQuota(DepartmentQuotaColumns):
+    """The quota of a department in a node pool other than the default one."""
+
+    owner = models.ForeignKey(Department, on_delete=models.CASCADE, related_name="pool_quotas")
+    pool = models.ForeignKey(NodePool, on_delete=models.CASCADE, related_name="department_quotas")
+
+    objects = PoolQuotaManager()
+
+    class Meta:
+        ordering = ["pool__name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "pool"], name="one_quota_of_department_and_pool"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.owner}, {self.pool}"
+
+    def clean(self) -> None:
+        check_limit(self)
+
+
+def _total_gpu_quota(rows: type[ProjectPoolQuota] | type[DepartmentPoolQuota]) -> Combinable:
+    """Return an expression for the GPUs that an owner deserves of all node pools."""
+    others = rows.objects.filter(owner=models.OuterRef("pk")).order_by().values("owner")
+    total = others.annotate(total=models.Sum("gpu_quota")).values("total")
+    return models.F("gpu_quota") + Coalesce(models.Subquery(total), 0.0)
 
 
 def find_submittable_project(pk: int, by: User) -> Project | None:

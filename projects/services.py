@@ -15,6 +15,7 @@ from core.rest.validation import refuse_taken_name, run_rules
 from projects import members as project_members
 from projects import queues
 from projects.models import Department, Project
+from projects.pool_quotas import PoolQuotas, pool_facts, save_other_pools, set_default_pool
 from projects.rules import NODE_TYPE_COLUMNS, set_rules
 from spec.parts.scheduling import PriorityClass
 
@@ -31,13 +32,15 @@ def create_project(
     memory_quota: int | None = None,
     over_quota: bool = True,
     rank: PriorityClass = PriorityClass.MEDIUM_LOW,
+    pool_quotas: PoolQuotas | None = None,
     members: Collection[User] = (),
     default_node_pools: Sequence[str] = (),
     default_queue: str = "",
     rules: Mapping[str, Any] | None = None,
 ) -> Project:
     """Create a project, and its department if the cluster has none of that name. Memory is in
-    bytes; ``rules`` are scheduling rules by column.
+    bytes. The quota is that of the default node pool; ``pool_quotas`` are those of others, and more
+    columns of the default one. ``rules`` are scheduling rules by column.
 
     ``ValidationError`` names the wrong fields.
     """
@@ -56,7 +59,7 @@ def create_project(
     )
     set_rules(project, rules or {})
     with transaction.atomic():
-        _save(project, department, members, by)
+        _save(project, department, members, by, pool_quotas or {})
         audit.record(by, "create", project, after=_audit_facts(project))
     return project
 
@@ -74,12 +77,14 @@ def update_project(
     over_quota: bool,
     members: Collection[User],
     rank: PriorityClass | None = None,
+    pool_quotas: PoolQuotas | None = None,
     default_node_pools: Sequence[str] | None = None,
     default_queue: str | None = None,
     rules: Mapping[str, Any] | None = None,
 ) -> Project:
     """Change a project. ``rank``, ``default_node_pools`` and ``default_queue`` stay if they are
-    ``None``; scheduling rules that ``rules`` does not have stay, too.
+    ``None``; node pools and columns that ``pool_quotas`` does not have stay, and so do scheduling
+    rules that ``rules`` does not have.
 
     A smaller quota stops nothing, but workloads that are over quota then may be preempted.
     ``ValidationError`` names the wrong fields.
@@ -101,7 +106,14 @@ def update_project(
         if default_queue is not None:
             project.default_queue = default_queue.strip()
         set_rules(project, rules or {})
-        _save(project, department, members, by, lambda: _check_rename(project, by))
+        _save(
+            project,
+            department,
+            members,
+            by,
+            pool_quotas or {},
+            lambda: _check_rename(project, by),
+        )
         audit.record(by, "update", project, before=before, after=_audit_facts(project))
     return project
 
@@ -153,8 +165,10 @@ def _save(
     department: str,
     people: Collection[User],
     by: User,
+    pool_quotas: PoolQuotas,
     *checks: Callable[[], None],
 ) -> None:
+    set_default_pool(project, pool_quotas)
     run_rules(
         *checks,
         lambda: _set_department(project, department.strip(), by),
@@ -162,6 +176,7 @@ def _save(
     )
     with refuse_taken_name(project):
         project.save()
+    save_other_pools(project, pool_quotas)
     project_members.set_members(project, people, by=by)
     queues.request_update(project.cluster)
 
@@ -169,7 +184,7 @@ def _save(
 def _audit_facts(project: Project) -> dict[str, Any]:
     names = [user.username for user in project_members.researchers_of(project)]
     facts = audit.facts(project, "default_node_pools", *NODE_TYPE_COLUMNS)
-    return facts | {"members": names}
+    return facts | {"pools": pool_facts(project), "members": names}
 
 
 def _set_department(project: Project, name: str, by: User) -> None:

@@ -22,6 +22,7 @@ from spec.parts.environment import Container
 from spec.parts.labels import Annotation, Label, require_unique_names
 from spec.parts.pulls import PullSecret
 from spec.parts.scheduling import (
+    DEFAULT_POOL,
     MAX_POOLS,
     LabelValue,
     NodeAffinity,
@@ -341,6 +342,11 @@ class WorkloadSpec(Part):
         if len(set(self.node_pools)) < len(self.node_pools):
             raise ValueError("nodePools: names each pool once")
         return self
+
+    @property
+    def first_pool(self) -> str:
+        """The node pool that it prefers."""
+        return self.node_pools[0] if self.node_pools else DEFAULT_POOL
 
     @property
     def is_elastic(self) -> bool:

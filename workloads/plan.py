@@ -45,7 +45,7 @@ from workloads.scheduling.admission import Verdict
 from workloads.scheduling.fit.foresight import predict
 from workloads.scheduling.fit.judge import Fit, Ground
 from workloads.scheduling.placement import shortages_of_gang
-from workloads.scheduling.quota import explain_excess
+from workloads.scheduling.quota import choose_pool
 
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
@@ -211,7 +211,7 @@ def add_contested_problems(plan: Plan) -> None:
     if plan.project and plan.cluster:
         if not plan.draft.is_template:
             plan.add_problems(_taken_name_problems(plan.draft.name, plan.project))
-        plan.add_problems(_quota_problems(plan.demand, plan.project))
+        plan.add_problems(_quota_problems(plan, plan.project))
 
 
 def _is_on_another_cluster(draft: WorkloadDraft, project: Project | None) -> bool:
@@ -413,8 +413,10 @@ def _taken_name_problems(name: str, project: Project) -> list[Problem]:
     return []
 
 
-def _quota_problems(demand: Demand | None, project: Project) -> list[Problem]:
-    refusal = explain_excess(project, demand) if demand else ""
+def _quota_problems(plan: Plan, project: Project) -> list[Problem]:
+    if not (plan.demand and plan.spec):
+        return []
+    refusal = choose_pool(project, plan.demand, plan.spec.node_pools).refusal
     return [Problem(("worker", "compute"), refusal)] if refusal else []
 
 

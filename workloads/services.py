@@ -31,7 +31,7 @@ from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, add_contested_problems, plan
 from workloads.scheduling.limits import rule_limits, time_limits
-from workloads.scheduling.quota import lock_and_check_quota
+from workloads.scheduling.quota import lock_and_choose_pool
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
@@ -86,10 +86,12 @@ def submit(
         with transaction.atomic():
             # The lock on the quota is held until the commit, so two submissions cannot both take
             # the last GPU.
-            refusal = lock_and_check_quota(ready.project, ready.demand)
-            if refusal:
-                raise SpecError([Problem(("worker", "compute"), refusal)])
-            (workload,) = submission.create([planned], by=by, source=source, **origin)
+            choice = lock_and_choose_pool(ready.project, ready.demand, ready.spec.node_pools)
+            if choice.refusal:
+                raise SpecError([Problem(("worker", "compute"), choice.refusal)])
+            (workload,) = submission.create(
+                [planned], [choice.pool], by=by, source=source, **origin
+            )
             if draft_id:
                 Draft.objects.filter(pk=draft_id, owner=by).delete()
     except (IntegrityError, SpecError) as error:
@@ -213,17 +215,20 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
             )
         if by and (refusal := rule_limits.why_used_up(workload)):
             raise NotPossible(f"{workload.name} {refusal}.")
+        columns: dict[str, Any] = {}
         if by:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
-            refusal = lock_and_check_quota(workload.project, demand)
-            if refusal:
-                raise NotPossible(f"{workload.name} {refusal}.")
+            choice = lock_and_choose_pool(workload.project, demand, workload.node_pools)
+            if choice.refusal:
+                raise NotPossible(f"{workload.name} {choice.refusal}.")
+            rows = submission.find_pools(workload.project, [choice.pool])
+            columns["pool"] = rows.get(choice.pool)
         if not workload.logs_complete:
             Attempt.create_missing(workload)  # its output still has to be collected
-        columns: dict[str, Any] = {}
         if workload.phase == Phase.FAILED:
-            columns = {**NOT_ENDED, **time_limits.columns_of_raised_limit(workload)}
-            message = message or time_limits.raise_sentence(columns)
+            raised = {**NOT_ENDED, **time_limits.columns_of_raised_limit(workload)}
+            message = message or time_limits.raise_sentence(raised)
+            columns |= raised
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,

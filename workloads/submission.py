@@ -15,12 +15,14 @@ from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
 from clusters.connections import site_of
+from clusters.models import NodePool
 from core.storage import require_space
 from engines.base import Handle, Launch
-from projects.models import find_submittable_project
+from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from spec.draft import WorkloadDraft
 from spec.formats import documents
+from spec.parts.scheduling import DEFAULT_POOL
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue
 from workloads.history import events
@@ -30,17 +32,19 @@ from workloads.models.choices import STANDARD
 from workloads.plan import UNSAVED, Plan, ReadyPlan, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.limits import rule_limits, time_limits
-from workloads.scheduling.quota import explain_excess, lock_and_check_quota, starts_at_once
+from workloads.scheduling.quota import choose_pool, lock_and_choose_pool, starts_at_once
 
 
 def create(
     plans: Sequence[Plan],
+    pools: Sequence[str],
     *,
     by: User,
     source: Source,
     **origin: Any,
 ) -> list[Workload]:
-    """Create one workload per plan, all in one project, in the order of the plans.
+    """Create one workload per plan, all in one project, in the order of the plans. ``pools`` are
+    the node pools in whose quotas they count.
 
     ``origin`` says what a single plan was made from: ``draft_id``, ``copied_from``,
     ``manifest_json``; or ``array_number`` and ``array_limit`` of the elements of a job array. Call
@@ -51,9 +55,10 @@ def create(
     require_space()
     origin |= {"created_by": by, "source": source}
     ready_plans = [planned.require_ready() for planned in plans]
+    rows = find_pools(ready_plans[0].project, pools)
     workloads = [
-        _workload_row(planned, ready, **origin)
-        for planned, ready in zip(plans, ready_plans, strict=True)
+        _workload_row(planned, ready, pool=rows.get(pool), **origin)
+        for planned, ready, pool in zip(plans, ready_plans, pools, strict=True)
     ]
     # Queue times were set above, so the order of inserting is free. By name: two transactions that
     # take the same names then cannot deadlock.
@@ -72,6 +77,13 @@ def create(
     audit.record_each(by, "create", workloads)
     enqueue.submit(*workloads)
     return workloads
+
+
+def find_pools(project: Project, pools: Sequence[str]) -> dict[str, NodePool]:
+    """Return the rows of node pools by name. The default pool has none."""
+    names = {*pools} - {DEFAULT_POOL}
+    rows = project.cluster.pools.filter(name__in=names) if names else ()
+    return {pool.name: pool for pool in rows}
 
 
 def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
@@ -157,8 +169,8 @@ def submit_all(
     try:
         _raise_batch_problems(plans)
         with transaction.atomic():
-            _require_quota([planned.require_ready() for planned in plans])
-            return create(plans, by=by, source=source, **origin)
+            pools = _choose_pools([planned.require_ready() for planned in plans])
+            return create(plans, pools, by=by, source=source, **origin)
     except (IntegrityError, BatchError) as error:
         # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
         if isinstance(error, IntegrityError):
@@ -176,7 +188,7 @@ def check_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
     plans = _plan_all(drafts, by)
     _raise_batch_problems(plans)
     with transaction.atomic():
-        _require_quota([planned.require_ready() for planned in plans])
+        _choose_pools([planned.require_ready() for planned in plans])
 
 
 def _plan_all(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
@@ -204,22 +216,38 @@ def _raise_batch_problems(plans: Sequence[Plan]) -> None:
         raise BatchError(problems)
 
 
-def _require_quota(ready_plans: Sequence[ReadyPlan]) -> None:
-    """Raise ``BatchError`` if the quota has no room. If workloads start at once, it needs room for
-    all of them together; else each waits its turn, and only one that could never start is
-    refused."""
+def _choose_pools(ready_plans: Sequence[ReadyPlan]) -> list[str]:
+    """Return the node pool in whose quota each workload counts, in order. Raise ``BatchError`` if a
+    quota has no room. If workloads start at once, it needs room for all of them together; else each
+    waits its turn, and only one that could never start is refused."""
     project = ready_plans[0].project
     if starts_at_once(project.cluster):
-        total_demand = sum((ready.demand for ready in ready_plans), Demand())
-        refusal = lock_and_check_quota(project, total_demand)
-        if refusal:
-            raise BatchError([(None, Problem((), refusal))])
-        return
-    find_refusal = cache(partial(explain_excess, project))
-    problems: list[tuple[int | None, Problem]] = []
-    for index, ready in enumerate(ready_plans):
-        refusal = find_refusal(ready.demand)
-        if refusal:
-            problems.append((index, Problem(("worker", "compute"), refusal)))
+        return _choose_pools_together(project, ready_plans)
+    choose = cache(partial(choose_pool, project))
+    choices = [choose(ready.demand, ready.spec.node_pools) for ready in ready_plans]
+    problems: list[tuple[int | None, Problem]] = [
+        (index, Problem(("worker", "compute"), choice.refusal))
+        for index, choice in enumerate(choices)
+        if choice.refusal
+    ]
     if problems:
         raise BatchError(problems)
+    return [choice.pool for choice in choices]
+
+
+def _choose_pools_together(project: Project, ready_plans: Sequence[ReadyPlan]) -> list[str]:
+    """Do that for workloads that start at once: those that name the same node pools count in the
+    same quota."""
+    demands: dict[tuple[str, ...], Demand] = {}
+    for ready in ready_plans:
+        names = ready.spec.node_pools
+        demands[names] = demands.get(names, Demand()) + ready.demand
+    chosen: dict[tuple[str, ...], str] = {}
+    submitted: dict[str, Demand] = {}
+    for names, demand in demands.items():
+        choice = lock_and_choose_pool(project, demand, names, submitted)
+        if choice.refusal:
+            raise BatchError([(None, Problem((), choice.refusal))])
+        chosen[names] = choice.pool
+        submitted[choice.pool] = submitted.get(choice.pool, Demand()) + demand
+    return [chosen[ready.spec.node_pools] for ready in ready_plans]

@@ -7,10 +7,11 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters import health
-from clusters.models import DEFAULT_POOL, Cluster, NodePool
+from clusters.models import Cluster, NodePool
 from clusters.nodes import store
 from core.deletion import Dependents, guard_deletion
 from core.rest.validation import refuse_taken_name
+from spec.parts.scheduling import DEFAULT_POOL
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
 

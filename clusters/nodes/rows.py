@@ -9,9 +9,10 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from clusters.models import DEFAULT_POOL, Cluster, Node, NodePool
+from clusters.models import Cluster, Node, NodePool
 from clusters.nodes.occupancy import occupancies
 from engines.nodes import Allocation
+from spec.parts.scheduling import DEFAULT_POOL
 from spec.values.quantities import format_bytes
 
 READY = "Ready"

@@ -10,12 +10,13 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
-from clusters.models import DEFAULT_POOL, Cluster, Node, NodeQuerySet
+from clusters.models import Cluster, Node, NodeQuerySet
 from clusters.nodes.rows import node_rows, pool_rows, without_labels
 from clusters.views.pages import tabs_of
 from core.web.http import render_partial
 from core.web.pages import is_in_drawer
 from core.web.query import search_text
+from spec.parts.scheduling import DEFAULT_POOL
 
 NODES_A_PAGE = 50
 

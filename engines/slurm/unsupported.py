@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engines.base import DEFAULT_POOL, Launch, Site
+from engines.base import Launch, Site
 from engines.shared.unsupported import (
     ELSEWHERE,
     Complaint,
@@ -20,7 +20,7 @@ from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 from spec.data.storage import Storage
 from spec.parts.environment import Security
-from spec.parts.scheduling import PriorityClass
+from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
 

@@ -26,9 +26,11 @@ from notifications.models import (
     Subscription,
     Webhook,
 )
-from projects.meters import meters
+from projects.meters import Meter, meters
 from projects.models import Project
-from projects.quotas import quota_of, usage_of
+from projects.pool_quotas import pool_names
+from projects.quotas import Usage, quota_of, usage_of
+from spec.parts.scheduling import DEFAULT_POOL
 from spec.phases import WAITING
 from workloads.history.events import NOTIFY
 from workloads.models import Workload
@@ -119,21 +121,31 @@ def _has_waited(workload: Workload, minutes: int, now: datetime) -> bool:
 
 
 def _nearly_used_quotas(reported: set[str]) -> Iterator[FoundCondition]:
-    projects = list(Project.objects.select_related("cluster"))
+    projects = list(Project.objects.for_list())
     usage = usage_of(projects)
     for project in projects:
-        for meter in meters(quota_of(project), usage[project.pk].demand):
-            key = f"quota:{project.pk}:{meter.label}"
+        for key, where, meter in _quota_meters(project, usage[project.pk]):
             limit = USED_NO_MORE if key in reported else NEARLY_USED
             if meter.total and meter.used >= limit * meter.total:
                 yield FoundCondition(
                     key,
                     events.QUOTA,
                     project.name,
-                    f"{meter.label}: {meter.text}",
+                    f"{meter.label}{where}: {meter.text}",
                     project.cluster,
                     project,
                 )
+
+
+def _quota_meters(project: Project, usage: Usage) -> Iterator[tuple[str, str, Meter]]:
+    """Yield the meters of a project in each node pool: the key of the condition, the pool in words
+    unless it is the default one, and the meter."""
+    for pool in pool_names(project.cluster):
+        is_default = pool == DEFAULT_POOL
+        suffix = "" if is_default else f":{pool}"
+        where = "" if is_default else f" in {pool}"
+        for meter in meters(quota_of(project, pool), usage.in_pool(pool)):
+            yield f"quota:{project.pk}:{meter.label}{suffix}", where, meter
 
 
 def _report(begun: Iterable[FoundCondition], audience: Audience) -> None:

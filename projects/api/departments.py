@@ -29,12 +29,16 @@ from core.rest.filters import (
 from projects import departments
 from projects.api import org_units
 from projects.api.resources import (
+    BLANK_OF_DEPARTMENT,
     OrgResources,
     OrgResourcesOut,
     QuotaOut,
-    SingleResources,
     TotalResources,
+    over_quota_by_pool,
     quota_amounts,
+    read_resources,
+    resources_of,
+    take_default_pool,
 )
 from projects.api.rules import (
     NodeTypesBody,
@@ -45,23 +49,24 @@ from projects.api.rules import (
 )
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department
+from projects.quotas import total_limit_of_department
 
 router = Router(tags=["Departments"])
 REFUSED = "The department cannot be saved."
-NO_QUOTAS = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
+COLUMNS = ("name", "over_quota", "gpu_quota", "cpu_quota", "memory_quota")
 
 
 class DepartmentChange(RulesChange):
-    """Missing fields do not change. ``resources`` has one item, or none for the sums of the
-    projects' quotas. ``overQuota`` false caps the total of the projects. Run:ai's other fields can
-    only be null."""
+    """Missing fields do not change. Quotas that ``resources`` lacks are the sums of the projects'
+    quotas. ``overQuota`` false caps the total of the projects in the default node pool. Run:ai's
+    other fields can only be null."""
 
     name: str = Field(default="", description="The name")
     over_quota: bool = Field(
         default=True, description="Whether more than the quota may be used while it is idle"
     )
-    resources: SingleResources = Field(
-        default=[], description="The quotas: a list of one, for the entire cluster"
+    resources: list[OrgResources] = Field(
+        default=[], description="The quotas per node pool; it replaces all of them"
     )
     description: str | None = Field(default=None, description="A description for people")
     default_node_pools: list[str] | None = Field(
@@ -72,16 +77,14 @@ class DepartmentChange(RulesChange):
         default=None, description="Run:ai's; can only be null"
     )
 
-    def unsupported_issues(self, *, over_quota: bool) -> list[Issue]:
+    def unsupported_issues(self) -> list[Issue]:
         values = {
             "description": self.description,
             "defaultNodePools": self.default_node_pools,
             "overtimeData": self.overtime_data,
         }
-        may_exceed_quota = self.over_quota if "over_quota" in self.model_fields_set else over_quota
         return [
             *org_units.unsupported_field_issues(values),
-            *org_units.unsupported_resource_issues(self.resources, over_quota=may_exceed_quota),
             *self.unsupported_rule_issues(),
         ]
 
@@ -92,8 +95,9 @@ class DepartmentIn(DepartmentChange):
 
 
 class DepartmentOut(RulesOut):
-    """``gpu``, ``cpu`` and ``memory`` are the effective quotas, ``resources`` the configured ones.
-    ``warning`` is set if the projects' quotas sum to more than the department's."""
+    """``gpu``, ``cpu`` and ``memory`` are the effective quotas of all node pools together,
+    ``resources`` the configured ones. ``warning`` is set if the projects' quotas sum to more than
+    the department's."""
 
     id: str = Field(description="Its ID")
     name: str = Field(description="The name")
@@ -102,9 +106,7 @@ class DepartmentOut(RulesOut):
     gpu: QuotaOut = Field(description="GPUs; a part of a GPU is a fraction")
     cpu: QuotaOut = Field(description="CPU, in cores")
     memory: QuotaOut = Field(description="Memory, in bytes")
-    resources: list[OrgResourcesOut] = Field(
-        description="The quotas: a list of one, for the entire cluster"
-    )
+    resources: list[OrgResourcesOut] = Field(description="The quotas in each node pool")
     total_resources: TotalResources = Field(description="All quotas together")
     created_at: datetime = Field(description="When it was created")
     updated_at: datetime = Field(description="When it last changed")
@@ -115,13 +117,13 @@ class DepartmentOut(RulesOut):
     @classmethod
     def from_share(cls, share: DepartmentShare) -> "DepartmentOut":
         department = share.department
-        over_quota = share.department.over_quota
+        limit = total_limit_of_department(department, share.projects)
         return cls(
             id=str(department.pk),
             name=department.name,
             cluster_id=department.cluster_id,
-            over_quota=over_quota,
-            resources=[OrgResourcesOut.from_owner(department, over_quota=over_quota, rank=None)],
+            over_quota=department.over_quota,
+            resources=resources_of(department),
             total_resources=TotalResources.from_quota(share.quota),
             created_at=department.created_at,
             updated_at=department.updated_at,
@@ -130,7 +132,7 @@ class DepartmentOut(RulesOut):
             warning=share.warning,
             scheduling_rules=SchedulingRulesBody.of(department),
             node_types=NodeTypesBody.of(department),
-            **quota_amounts(share.quota, share.usage, over_quota=over_quota),
+            **quota_amounts(share.quota, limit, share.usage),
         )
 
 
@@ -142,7 +144,7 @@ class DepartmentList(Wire):
 class DepartmentNarrowing(Filtered):
     def rows(self, user: User) -> QuerySet[Department]:
         visible = Department.objects.visible_to(user)
-        rows = filter_queryset(visible, self.filter_by, org_units.FIELDS)
+        rows = filter_queryset(visible.with_total_quota(), self.filter_by, org_units.FIELDS)
         return rows.filter(name__icontains=self.search) if self.search else rows
 
 
@@ -177,11 +179,9 @@ def create_department(request: ApiRequest, body: DepartmentIn) -> Status[Departm
     cluster = org_units.find_cluster(
         Cluster.objects.visible_to(request.user), body.cluster_id, REFUSED
     )
-    org_units.raise_issues(REFUSED, body.unsupported_issues(over_quota=body.over_quota))
+    values = _service_values(body, cluster)
     with translate_errors(REFUSED):
-        department = departments.create_department(
-            by=request.user, cluster=cluster, **_service_values(body)
-        )
+        department = departments.create_department(by=request.user, cluster=cluster, **values)
     return Status(201, _department_out(department))
 
 
@@ -197,7 +197,7 @@ def update_department(
 ) -> DepartmentOut:
     """Change the given fields: the name, whether it may go over its quota, its quotas, its
     scheduling rules."""
-    return _update(request, department_id, body, _service_values(body))
+    return _update(request, department_id, body)
 
 
 @router.delete("/org-unit/departments/{int:department_id}", response={204: None})
@@ -213,41 +213,57 @@ def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
     "/org-unit/departments/{int:department_id}/resources", response=DepartmentOut, by_alias=True
 )
 def replace_department_resources(
-    request: ApiRequest, department_id: int, body: Body[SingleResources]
+    request: ApiRequest, department_id: int, body: Body[list[OrgResources]]
 ) -> DepartmentOut:
-    """Replace all three quotas: a missing one becomes the sum of its projects' quotas."""
-    values = NO_QUOTAS | _quota_values(body)
-    return _update(request, department_id, DepartmentChange(resources=body), values)
+    """Replace all quotas: a missing one becomes the sum of its projects' quotas. In node pools that
+    are missing there are no limits, and over-quota is on; over-quota stays as it is in the default
+    one."""
+    return _update(request, department_id, DepartmentChange(resources=body))
 
 
 @router.patch(
     "/org-unit/departments/{int:department_id}/resources", response=DepartmentOut, by_alias=True
 )
 def change_department_resources(
-    request: ApiRequest, department_id: int, body: Body[SingleResources]
+    request: ApiRequest, department_id: int, body: Body[list[OrgResources]]
 ) -> DepartmentOut:
-    """Change the given quotas: a missing one does not change."""
-    values = _quota_values(body)
-    return _update(request, department_id, DepartmentChange(resources=body), values)
+    """Change the given quotas: a missing one does not change, nor does a missing node pool."""
+    change = DepartmentChange(resources=body)
+    return _update(request, department_id, change, replaces_all=False)
 
 
-def _service_values(body: DepartmentChange) -> dict[str, Any]:
+def _service_values(
+    body: DepartmentChange,
+    cluster: Cluster,
+    department: Department | None = None,
+    *,
+    replaces_all: bool = True,
+) -> dict[str, Any]:
+    """Return the given values for the services. Raises ``ApiError`` 400 with every invalid one."""
     values = {key: getattr(body, key) for key in body.model_fields_set & {"name", "over_quota"}}
+    issues = body.unsupported_issues()
     if "resources" in body.model_fields_set:
-        values |= NO_QUOTAS | _quota_values(body.resources)
+        quotas, quota_issues = read_resources(
+            body.resources,
+            cluster,
+            over_quota=values.get("over_quota"),
+            present=over_quota_by_pool(cluster, department),
+            blank=BLANK_OF_DEPARTMENT if replaces_all else None,
+        )
+        issues += quota_issues
+        for columns in quotas.values():
+            columns.pop("rank", None)
+        values |= take_default_pool(quotas)
+    org_units.raise_issues(REFUSED, issues)
     return values | {"rules": body.rule_values()}
 
 
-def _quota_values(resources: list[OrgResources]) -> dict[str, Any]:
-    return resources[0].service_values() if resources else {}
-
-
 def _update(
-    request: ApiRequest, pk: int, body: DepartmentChange, changes: dict[str, Any]
+    request: ApiRequest, pk: int, body: DepartmentChange, *, replaces_all: bool = True
 ) -> DepartmentOut:
     department = _find_department(request, pk)
-    current_values = {key: getattr(department, key) for key in ("name", "over_quota", *NO_QUOTAS)}
-    org_units.raise_issues(REFUSED, body.unsupported_issues(over_quota=department.over_quota))
+    current_values = {key: getattr(department, key) for key in COLUMNS}
+    changes = _service_values(body, department.cluster, department, replaces_all=replaces_all)
     with translate_errors(REFUSED):
         departments.update_department(department, by=request.user, **current_values | changes)
     return _department_out(department)

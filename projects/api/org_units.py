@@ -1,19 +1,18 @@
 """What projects and departments share in REST. Run:ai calls both organizational units."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from uuid import UUID
 
 from clusters.models import Cluster, ClusterQuerySet
 from core.rest.api import Issue, refusal_error
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields
-from projects.api.resources import OrgResources
 
 NOT_SUPPORTED = "is not supported here; leave it out"
 FIELDS: Fields = {
     "id": ("pk", NUMBER),
     "name": ("name", TEXT),
     "clusterId": ("cluster_id", ID),
-    "totalGpuQuota": ("gpu_quota", NUMBER),
+    "totalGpuQuota": ("total_gpu_quota", NUMBER),
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
 }
@@ -23,13 +22,6 @@ def unsupported_field_issues(fields: Mapping[str, object]) -> list[Issue]:
     """Return an issue for each of these fields of Run:ai that is set. They have no counterpart
     here."""
     return [Issue(field=name, details=NOT_SUPPORTED) for name, value in fields.items() if value]
-
-
-def unsupported_resource_issues(
-    resources: Iterable[OrgResources], *, over_quota: bool | None
-) -> list[Issue]:
-    """Return the issues with values of ``resources`` that Trainyard does not support."""
-    return [issue for item in resources for issue in item.unsupported_issues(over_quota=over_quota)]
 
 
 def raise_issues(refusal: str, issues: list[Issue]) -> None:

@@ -33,12 +33,17 @@ from core.web.query import parse_number
 from projects import services
 from projects.api import org_units
 from projects.api.resources import (
+    BLANK_OF_PROJECT,
     OrgResources,
     OrgResourcesOut,
     QuotaOut,
-    SingleResources,
     TotalResources,
+    over_quota_by_pool,
+    pool_refs,
     quota_amounts,
+    read_resources,
+    resources_of,
+    take_default_pool,
 )
 from projects.api.rules import (
     NodeTypesBody,
@@ -49,7 +54,7 @@ from projects.api.rules import (
 )
 from projects.members import member_names, researchers_of
 from projects.models import Department, Project, ProjectQuerySet
-from projects.quotas import Usage, quota_of, usage_of
+from projects.quotas import Usage, total_limit, total_quota, usage_of
 from spec.parts.scheduling import PriorityClass
 
 router = Router(tags=["Projects"])
@@ -68,13 +73,37 @@ class ParentRef(Wire):
     type: Literal["department"] = Field(default="department", description="Its type")
 
 
+class AllocatedOut(Wire):
+    gpu: float = Field(description="GPUs; a part of a GPU is a fraction")
+    cpu: float = Field(description="CPU, in cores")
+    memory: int = Field(description="Memory, in bytes")
+
+
+class QuotaStatusOut(Wire):
+    node_pool_id: str = Field(description="The ID of the node pool")
+    node_pool_name: str = Field(description="The name of the node pool")
+    allocated: AllocatedOut = Field(description="What workloads use there now")
+
+
 class ProjectStatus(Wire):
     phase: Literal["Ready"] = Field(default="Ready", description="The phase it is in")
+    quota_statuses: list[QuotaStatusOut] = Field(description="The usage in each node pool")
+
+    @classmethod
+    def of(cls, project: Project, usage: Usage) -> "ProjectStatus":
+        statuses = []
+        for pool in pool_refs(project.cluster):
+            held = usage.in_pool(pool.name)
+            allocated = AllocatedOut(gpu=held.gpus, cpu=held.cpu, memory=held.memory)
+            statuses.append(
+                QuotaStatusOut(node_pool_id=pool.id, node_pool_name=pool.name, allocated=allocated)
+            )
+        return cls(quota_statuses=statuses)
 
 
 class ProjectOut(RulesOut):
-    """``resources`` are as in a request. ``gpu``, ``cpu`` and ``memory`` also have what workloads
-    hold, CPU in cores and memory in bytes."""
+    """``resources`` are as in a request. ``gpu``, ``cpu`` and ``memory`` are the sums over all node
+    pools, with what workloads hold, CPU in cores and memory in bytes."""
 
     id: str = Field(description="Its ID")
     name: str = Field(description="The name")
@@ -94,9 +123,7 @@ class ProjectOut(RulesOut):
         description="The LocalQueue of Kueue for workloads that name no queue; empty without one"
     )
     members: list[str] = Field(description="Usernames")
-    resources: list[OrgResourcesOut] = Field(
-        description="The quotas: a list of one, for the entire cluster"
-    )
+    resources: list[OrgResourcesOut] = Field(description="The quotas in each node pool")
     total_resources: TotalResources = Field(description="All quotas together")
     status: ProjectStatus = Field(description="Its status")
     gpu: QuotaOut = Field(description="GPUs; a part of a GPU is a fraction")
@@ -107,7 +134,7 @@ class ProjectOut(RulesOut):
 
     @classmethod
     def from_project(cls, project: Project, usage: Usage, members: list[str]) -> "ProjectOut":
-        quota = quota_of(project)
+        quota = total_quota(project)
         rank = PriorityClass(project.rank)
         department = project.department
         return cls(
@@ -123,16 +150,14 @@ class ProjectOut(RulesOut):
             default_node_pools=project.default_node_pools,
             default_queue=project.default_queue,
             members=members,
-            resources=[
-                OrgResourcesOut.from_owner(project, over_quota=project.over_quota, rank=rank)
-            ],
+            resources=resources_of(project),
             total_resources=TotalResources.from_quota(quota),
-            status=ProjectStatus(),
+            status=ProjectStatus.of(project, usage),
             created_at=project.created_at,
             updated_at=project.updated_at,
             scheduling_rules=SchedulingRulesBody.of(project),
             node_types=NodeTypesBody.of(project),
-            **quota_amounts(quota, usage.demand, over_quota=project.over_quota),
+            **quota_amounts(quota, total_limit(project), usage.demand),
         )
 
 
@@ -165,8 +190,8 @@ class ProjectChange(RulesChange):
         description="The LocalQueue of Kueue for workloads that name no queue; empty for none",
     )
     members: Annotated[list[str] | None, Field(description="Usernames; all of them")] = None
-    resources: SingleResources | None = Field(
-        default=None, description="The quotas: a list of one, for the entire cluster"
+    resources: list[OrgResources] | None = Field(
+        default=None, description="The quotas per node pool; it replaces all of them"
     )
     requested_namespace: str | None = Field(default=None, description="Run:ai's; can only be null")
     enforce_runai_scheduler: bool | None = Field(
@@ -184,7 +209,8 @@ class ProjectIn(ProjectChange):
 
 class ProjectNarrowing(Filtered):
     def rows(self, user: User) -> ProjectQuerySet:
-        rows = filter_queryset(Project.objects.visible_to(user), self.filter_by, FIELDS)
+        visible = Project.objects.visible_to(user).with_total_quota()
+        rows = filter_queryset(visible, self.filter_by, FIELDS)
         matches = Q(name__icontains=self.search) | Q(department__name__icontains=self.search)
         return rows.filter(matches) if self.search else rows
 
@@ -243,17 +269,18 @@ def update_project(request: ApiRequest, project_id: int, body: ProjectChange) ->
 
 @router.put("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
 def replace_project_resources(
-    request: ApiRequest, project_id: int, body: Body[SingleResources]
+    request: ApiRequest, project_id: int, body: Body[list[OrgResources]]
 ) -> ProjectOut:
-    """Replace all quotas: a missing one becomes 0 GPUs, and no limit of CPU and memory."""
+    """Replace all quotas. In node pools that are missing the project then deserves no GPUs, has no
+    limits, and over-quota is on; over-quota stays as it is in the default one."""
     return _update(request, project_id, ProjectChange(resources=body))
 
 
 @router.patch("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
 def change_project_resources(
-    request: ApiRequest, project_id: int, body: Body[SingleResources]
+    request: ApiRequest, project_id: int, body: Body[list[OrgResources]]
 ) -> ProjectOut:
-    """Change the given quotas. Missing ones do not change."""
+    """Change the given quotas. Node pools and resources that are missing do not change."""
     return _update(request, project_id, ProjectChange(resources=body), replaces_all=False)
 
 
@@ -283,9 +310,7 @@ def _update(
         "over_quota": project.over_quota,
         "members": list(researchers_of(project)),
     }
-    changes = _service_values(
-        body, project.cluster, replaces_all=replaces_all, over_quota=project.over_quota
-    )
+    changes = _service_values(body, project.cluster, replaces_all=replaces_all, project=project)
     with translate_errors(REFUSED):
         services.update_project(project, by=request.user, **current_values | changes)
     return _project_out(_find_project(request, pk))
@@ -296,7 +321,7 @@ def _service_values(
     cluster: Cluster,
     *,
     replaces_all: bool = True,
-    over_quota: bool | None = None,
+    project: Project | None = None,
 ) -> dict[str, Any]:
     """The given values for the services. Raises ``ApiError`` 400 with every invalid one."""
     names = ("name", "description", "over_quota", "rank", "default_node_pools", "default_queue")
@@ -316,9 +341,18 @@ def _service_values(
             unknown_names = ", ".join(name or "without a name" for name in unknown)
             issues.append(Issue(field="members", details=f"There is no user {unknown_names}."))
     if body.resources is not None:
-        may_exceed_quota = over_quota if body.over_quota is None else body.over_quota
-        values |= _quota_values(body.resources, replaces_all=replaces_all)
-        issues += org_units.unsupported_resource_issues(body.resources, over_quota=may_exceed_quota)
+        quotas, quota_issues = read_resources(
+            body.resources,
+            cluster,
+            over_quota=body.over_quota,
+            present=over_quota_by_pool(cluster, project),
+            blank=BLANK_OF_PROJECT if replaces_all else None,
+        )
+        issues += quota_issues
+        for columns in quotas.values():
+            if columns.get("gpu_quota", 0.0) is None:
+                columns["gpu_quota"] = 0.0
+        values |= take_default_pool(quotas)
     org_units.raise_issues(REFUSED, issues)
     return values | {"rules": body.rule_values()}
 
@@ -329,17 +363,6 @@ def _unsupported_issues(body: ProjectChange) -> list[Issue]:
         "enforceRunaiScheduler": body.enforce_runai_scheduler is False,
     }
     return org_units.unsupported_field_issues(values) + body.unsupported_rule_issues()
-
-
-def _quota_values(resources: list[OrgResources], *, replaces_all: bool) -> dict[str, Any]:
-    values: dict[str, Any] = resources[0].service_values() if resources else {}
-    if replaces_all:
-        values = {"gpu_quota": 0.0, "cpu_quota": None, "memory_quota": None} | values
-    if values.get("gpu_quota", 0.0) is None:
-        values["gpu_quota"] = 0.0
-    if resources and resources[0].priority:
-        values["rank"] = resources[0].priority
-    return values
 
 
 def _find_department(cluster: Cluster, pk: str) -> Department | None:

@@ -104,8 +104,9 @@ class RulesChange(StrictBody):
         return []
 
 
-#: The paths of rules in a request, by the names that the services' errors have.
+#: The paths of rules and quotas in a request, by the names that the services' errors have.
 WIRE_PATHS = {
+    "poolQuotas": "resources",
     **{to_camel(column): f"schedulingRules.{to_camel(column)}" for column in SECONDS_COLUMNS},
     **{to_camel(column): f"nodeTypes.{name}" for name, column in NODE_TYPES.items()},
 }
@@ -113,7 +114,7 @@ WIRE_PATHS = {
 
 @contextmanager
 def translate_errors(refusal: str) -> Iterator[None]:
-    """Like the usual translation of exceptions, with the paths of rules in a request."""
+    """Like the usual translation of exceptions, with the paths of rules and quotas in a request."""
     with api.translate_errors(refusal):
         try:
             yield

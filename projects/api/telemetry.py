@@ -11,7 +11,7 @@ from core.rest.api import Parameters, translate_errors
 from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_unmeasured, sum_telemetry
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department, Project
-from projects.quotas import Demand, Quota, quota_of, usage_of
+from projects.quotas import Demand, Quota, total_quota, usage_of
 
 router = Router(tags=["Projects"])
 
@@ -63,7 +63,7 @@ def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> 
     projects = list(rows)
     usage = usage_of(projects)
     measurements = (
-        (_project_keys(asked.group_by, it), asked.number(quota_of(it), usage[it.pk].demand))
+        (_project_keys(asked.group_by, it), asked.number(total_quota(it), usage[it.pk].demand))
         for it in projects
     )
     return sum_telemetry(asked.telemetry_type, measurements)

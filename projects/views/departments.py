@@ -21,6 +21,7 @@ from projects.lending import enforcement_sentence, quota_bars
 from projects.meters import meters
 from projects.models import Department
 from projects.views.pages import current_quota_warning, form_methods
+from spec.parts.scheduling import DEFAULT_POOL
 
 DEPARTMENTS_A_PAGE = 50
 
@@ -80,7 +81,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
                 messages.warning(request, warning)
             return respond_after_change(request, reverse("department-list"))
     neighbors = departments.shares_of(list(Department.objects.filter(cluster=department.cluster)))
-    shares = {share.department.pk: (share.quota, share.usage) for share in neighbors}
+    shares = {
+        share.department.pk: (share.quota_in(DEFAULT_POOL), share.usage_in(DEFAULT_POOL))
+        for share in neighbors
+    }
     return _form(
         request,
         form,

@@ -30,9 +30,9 @@ from projects.lending import enforcement_sentence, quota_bars
 from projects.members import member_names
 from projects.meters import meters
 from projects.models import Department, Project
-from projects.quotas import overbooked_warning, quota_of, usage_of
+from projects.quotas import overbooked_warning, quota_of, total_quota, usage_of
 from projects.rules import rule_facts
-from spec.parts.scheduling import PriorityClass
+from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 
 PROJECTS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -51,7 +51,7 @@ def listing(request: Request) -> HttpResponse:
     rows = [
         {
             "project": project,
-            "meters": meters(quota_of(project), usage[project.pk].demand),
+            "meters": meters(total_quota(project), usage[project.pk].demand),
             "workloads": usage[project.pk].workloads,
             "members": len(names[project.pk]),
         }
@@ -71,7 +71,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(visible, pk=pk)
     neighbors = list(Project.objects.filter(cluster=project.cluster))
     usage = usage_of(neighbors)
-    shares = {it.pk: (quota_of(it), usage[it.pk].demand) for it in neighbors}
+    shares = {it.pk: (quota_of(it), usage[it.pk].in_pool(DEFAULT_POOL)) for it in neighbors}
     workloads = project.workloads.visible_to(request.user).order_by("-created_at")
     context = {
         "project": project,

@@ -14,6 +14,7 @@ PoolName = Annotated[str, Field(min_length=1, max_length=63, pattern=POOL_NAME)]
 #: The value of a label, which is shorter than the name of an object may be.
 QueueName = Annotated[str, Field(min_length=1, max_length=63, pattern=QUEUE_NAME)]
 MAX_POOLS = 32
+DEFAULT_POOL = "default"  # of the nodes that are in no other pool
 NODE_TYPE = "run.ai/type"  # the label of a node that says its type
 
 

@@ -168,7 +168,7 @@ def test_the_list_of_departments_takes_a_fixed_number_of_queries(
     cluster = ClusterFactory()
     for project in ProjectFactory.create_batch(10, cluster=cluster):
         WorkloadFactory(running=True, project=project, gpus=0.8)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(10):
         part = administrator.get("/departments/?q=depart", **HTMX).content.decode()
     assert "<html" not in part
     assert part.count("<span>0.8 of 4</span>") == 10

@@ -219,7 +219,7 @@ def test_the_list_of_projects_takes_a_fixed_number_of_queries(
 ) -> None:
     for project in ProjectFactory.create_batch(10, cluster=ClusterFactory()):
         WorkloadFactory(running=True, project=project)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         part = administrator.get("/projects/?q=team", **HTMX).content.decode()
     assert "<html" not in part
 

@@ -12,9 +12,10 @@ from ninja import Query, Router
 
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import find_cluster
-from clusters.models import DEFAULT_POOL, Cluster, Node
+from clusters.models import Cluster, Node
 from core.rest.api import not_found
 from core.rest.measures import Measurements, MeasureQuery, MetricSeries, measurement
+from spec.parts.scheduling import DEFAULT_POOL
 from workloads.models import Rank, Sample, SampleKind
 
 router = Router(tags=["Nodes"], by_alias=True)

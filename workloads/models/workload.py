@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 from accounts.models import User
 from assets.fields import DocumentField
 from assets.models import Template
-from clusters.models import Cluster
+from clusters.models import Cluster, NodePool
 from core.database.fields import CleanedJSONField, CleanedTextField
 from engines.base import Handle
 from projects.models import Project
@@ -108,6 +108,10 @@ class Workload(models.Model):
     name = models.CharField(max_length=63)
     project = models.ForeignKey(Project, on_delete=with_the_project, related_name="workloads")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="workloads")
+    # The node pool in whose quota it counts; null for the default pool.
+    pool = models.ForeignKey(
+        NodePool, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
+    )
     created_by = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workloads"
     )
@@ -244,6 +248,11 @@ class Workload(models.Model):
     def spec_fault(self) -> str:
         """Why current rules no longer accept the spec, in words; empty if they do."""
         return document_fault(WorkloadSpec, self.spec_json)
+
+    @property
+    def node_pools(self) -> tuple[str, ...]:
+        """The node pools that its spec names, the preferred one first."""
+        return tuple(as_mapping(self.spec_json).get("nodePools") or ())
 
     @property
     def has_tools(self) -> bool:

@@ -5,7 +5,14 @@ from dataclasses import replace
 
 from clusters.models import Cluster
 from projects.models import Project
-from projects.quotas import Demand, quota_of, quota_of_department
+from projects.quotas import (
+    Demand,
+    is_strict,
+    limit_of,
+    limit_of_department,
+    quota_of,
+    quota_of_department,
+)
 from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.phases import STARTED, Phase
 from spec.problems.errors import SpecError
@@ -47,22 +54,24 @@ def tenant(workload: Workload, device_memory: int) -> Tenant:
 
 
 def allowances(cluster: Cluster) -> dict[str, Allowance]:
-    """Return the quota of each project, and of each department that has a quota of its own or never
-    exceeds the sum of its projects' quotas."""
+    """Return the quota of each project, and of each department that has a quota or limit of its own
+    or never exceeds the sum of its projects' quotas.
+
+    All of them are those of the default node pool: clusters without a queue of their own have no
+    other.
+    """
     rows = Project.objects.filter(cluster=cluster).select_related("department")
     projects = list(rows.order_by())
     found = {
-        _project_key(project.pk): Allowance(
-            project.name, quota_of(project), strict=not project.over_quota
-        )
+        _project_key(project.pk): Allowance(project.name, quota_of(project), limit_of(project))
         for project in projects
     }
     for department in {project.department for project in projects}:
-        if department.has_quota or not department.over_quota:
+        if department.has_quota or is_strict(department):
             members = [it for it in projects if it.department_id == department.pk]
             quota = quota_of_department(department, members)
             found[_department_key(department.pk)] = Allowance(
-                f"the department {department}", quota, strict=not department.over_quota
+                f"the department {department}", quota, limit_of_department(department, members)
             )
     return found
 

@@ -1,17 +1,43 @@
-"""Check whether the quotas of a project and its department have room for another workload."""
+"""Check whether the quotas of a project and its department have room for another workload, and in
+which node pool it counts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from clusters.models import Cluster
 from projects.models import Department, Project
-from projects.quotas import Demand, StrictQuota, quota_of, strict_quotas_of, usage_of
+from projects.pool_quotas import department_quota, project_quota
+from projects.quotas import (
+    Demand,
+    StrictQuota,
+    is_strict,
+    owner_in_pool,
+    quota_of,
+    strict_quotas_of,
+    usage_of,
+)
+from spec.parts.scheduling import DEFAULT_POOL
 from spec.phases import ACTIVE, HOLDING_RESOURCES
 
+Pools = Sequence[str]  # the node pools that a workload names, the preferred one first
 
-def limiting_accounts(project: Project) -> list[StrictQuota]:
-    """The accounts that limit the project, with their current usage."""
+
+@dataclass(frozen=True)
+class QuotaChoice:
+    """The node pool in whose quota a workload counts until it runs, and why that quota has no room
+    for it; empty if it has."""
+
+    pool: str
+    refusal: str = ""
+
+
+def limiting_accounts(project: Project, pool: str) -> list[StrictQuota]:
+    """The accounts that limit the project in a node pool, with their current usage."""
     phases = ACTIVE if starts_at_once(project.cluster) else HOLDING_RESOURCES
-    usage = usage_of([project], phases)[project.pk].demand
-    own = StrictQuota("project", project.name, quota_of(project), usage)
-    strict = strict_quotas_of([project], phases)[project.pk]
+    usage = usage_of([project], phases)[project.pk].in_pool(pool)
+    owner = owner_in_pool(project, pool)
+    own = StrictQuota("project", owner, quota_of(project, pool), usage)
+    strict = strict_quotas_of([project], phases, pool)[project.pk]
     return [own, *(account for account in strict if account.kind != own.kind)]
 
 
@@ -20,31 +46,67 @@ def starts_at_once(cluster: Cluster) -> bool:
     return cluster.capabilities.queues and not cluster.capabilities.quotas
 
 
-def explain_excess(project: Project, demand: Demand) -> str:
-    """Why the project may not request this in addition; empty if it may.
+def candidate_pools(cluster: Cluster, pools: Pools) -> Iterator[str]:
+    """Yield the node pools in whose quota a workload can count, the first one first.
+
+    Queues that enforce quotas belong to one node pool each, so there it is the first that the
+    workload names. A workload that names none can use every node, so it can count in any pool.
+    """
+    yield pools[0] if pools else DEFAULT_POOL
+    if starts_at_once(cluster):
+        yield from pools[1:] if pools else cluster.pools.values_list("name", flat=True)
+
+
+def choose_pool(
+    project: Project, demand: Demand, pools: Pools, also: Mapping[str, Demand] | None = None
+) -> QuotaChoice:
+    """Choose the first node pool whose quota has room for the workload, else the first one.
+    ``also`` is demand by pool that is submitted with it."""
+    first: QuotaChoice | None = None
+    for pool in candidate_pools(project.cluster, pools):
+        earlier = (also or {}).get(pool, Demand())
+        choice = QuotaChoice(pool, explain_excess(project, demand + earlier, pool))
+        if not choice.refusal:
+            return choice
+        first = first or choice
+    assert first is not None  # noqa: S101 -- there is always a candidate
+    return first
+
+
+def explain_excess(project: Project, demand: Demand, pool: str) -> str:
+    """Why the project may not request this in addition in a node pool; empty if it may.
 
     Where there is a queue, in Trainyard or on the cluster, a workload waits for its quota. A
     cluster that queues but knows no quotas starts everything as soon as it can, so workloads that
     have not started count as well.
     """
     at_once = starts_at_once(project.cluster)
-    for account in strict_quotas_of([project], ACTIVE if at_once else ())[project.pk]:
+    for account in strict_quotas_of([project], ACTIVE if at_once else (), pool)[project.pk]:
         if over := account.excess(demand):
             asks = f"asks, with the {account.kind}'s other workloads," if at_once else "asks"
             return f"{asks} for {over} and {account.owner_text} may not go over it"
     return ""
 
 
-def lock_and_check_quota(project: Project, demand: Demand) -> str:
-    """Call :func:`explain_excess` for a submission, in its transaction.
+def lock_and_choose_pool(
+    project: Project, demand: Demand, pools: Pools, also: Mapping[str, Demand] | None = None
+) -> QuotaChoice:
+    """Call :func:`choose_pool` for a submission, in its transaction.
 
     If workloads start at once, others are locked out until the transaction ends, so that two do not
     both take the rest of a quota. SQLite does that for every writer anyway.
     """
-    strict = not (project.over_quota and project.department.over_quota)
-    if strict and starts_at_once(project.cluster):
+    if starts_at_once(project.cluster) and _may_be_refused(project, pools):
         project = _lock_project(project)
-    return explain_excess(project, demand)
+    return choose_pool(project, demand, pools, also)
+
+
+def _may_be_refused(project: Project, pools: Pools) -> bool:
+    return any(
+        is_strict(project_quota(project, pool))
+        or is_strict(department_quota(project.department, pool))
+        for pool in candidate_pools(project.cluster, pools)
+    )
 
 
 def _lock_project(project: Project) -> Project:
@@ -58,6 +120,5 @@ def _lock_project(project: Project) -> Project:
     if locked is None:
         return project  # its workload cannot be created either
     departments = Department.objects.select_for_update(no_key=True)
-    if strict := departments.filter(pk=locked.department_id, over_quota=False).first():
-        locked.department = strict
+    locked.department = departments.get(pk=locked.department_id)
     return locked

@@ -22,7 +22,7 @@ from spec.phases import ACTIVE
 from workloads import reconcile
 from workloads.history import events
 from workloads.models import Workload
-from workloads.worker import cluster_events, collect, drift, outages, relist
+from workloads.worker import cluster_events, collect, drift, outages, pools, relist
 from workloads.worker.ends import PendingEnds
 
 log = logging.getLogger(__name__)
@@ -100,6 +100,7 @@ def _watch_with_lease(cluster: Cluster) -> bool:
             _tell_pages(cluster)
         if not answered or not extend():
             return False
+        pools.settle_pools(cluster)
         try:
             _run_turn(cluster, extend)
         except EngineError as error:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from engines.base import DEFAULT_POOL, Launch
+from engines.base import Launch
 from engines.local.batch.job import MOST_NODES
 from engines.local.planning import setup
 from engines.local.planning.environment import RENDEZVOUS
@@ -22,7 +22,7 @@ from engines.shared.unsupported import (
 from spec.framework import Head
 from spec.imports.allocation import read_allocation
 from spec.parts.environment import Seccomp
-from spec.parts.scheduling import Preemptibility
+from spec.parts.scheduling import DEFAULT_POOL, Preemptibility
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
 

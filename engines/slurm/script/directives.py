@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterator
 
-from engines.base import DEFAULT_POOL, Launch
+from engines.base import Launch
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.script.shape import Tasks, group_tasks
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
+from spec.parts.scheduling import DEFAULT_POOL
 
 LONGEST_COMMENT = 200
 HETJOB = "hetjob"

@@ -55,7 +55,7 @@ def test_a_department_is_created_by_rest_with_its_quota(
     assert answer["resources"] == [
         {
             "nodePool": {"id": "default", "name": "default"},
-            "gpu": {"deserved": 8, "limit": 8, "overQuotaWeight": None},
+            "gpu": {"deserved": 8, "limit": 8, "overQuotaWeight": 0},
             "cpu": {"deserved": None, "limit": None, "overQuotaWeight": None},
             "memory": {"deserved": 1500, "limit": 1500, "overQuotaWeight": None, "units": "MB"},
             "priority": None,
@@ -75,8 +75,9 @@ def test_a_department_is_created_by_rest_with_its_quota(
         ({"resources": [{"gpu": {"deserved": -1}}]}, "resources.0.gpu.deserved"),
         ({"resources": [{"memory": {"deserved": 1e300}}]}, "resources.0.memory.deserved"),
         ({"resources": [{"memory": {"units": "TB"}}]}, "resources.0.memory.units"),
-        ({"resources": [{"gpu": {"limit": 3}}]}, "resources.0.gpu.limit"),
-        ({"resources": [{}, {}]}, "resources"),
+        ({"resources": [{"cpu": {"limit": 3}}]}, "resources.0.cpu.limit"),
+        ({"resources": [{"gpu": {"deserved": 4, "limit": 3}}]}, "resources.0.gpu.limit"),
+        ({"resources": [{}, {}]}, "resources.1.nodePool"),
         ({"parentId": "1"}, "parentId"),
     ],
 )

@@ -97,7 +97,12 @@ def test_a_project_can_be_sent_back_as_it_was_answered(
         ({"nodeTypes": {"names": {"dgx": "DGX"}}}, "nodeTypes.names"),
         ({"enforceRunaiScheduler": False}, "enforceRunaiScheduler"),
         ({"resources": [{"nodePool": {"id": "7"}}]}, "resources.0.nodePool"),
-        ({"resources": [{"gpu": {"deserved": 1, "limit": 3}}]}, "resources.0.gpu.limit"),
+        ({"resources": [{"gpu": {"deserved": 3, "limit": 1}}]}, "resources.0.gpu.limit"),
+        ({"resources": [{"gpu": {"overQuotaWeight": 1e6}}]}, "resources.0.gpu.overQuotaWeight"),
+        (
+            {"overQuota": False, "resources": [{"gpu": {"overQuotaWeight": 2}}]},
+            "resources.0.gpu.overQuotaWeight",
+        ),
         ({"resources": [{"cpu": {"overQuotaWeight": 2}}]}, "resources.0.cpu.overQuotaWeight"),
         ({"parent": "1"}, "parent"),
     ],

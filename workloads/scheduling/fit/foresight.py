@@ -9,7 +9,7 @@ from clusters.connections import complaints, never_starts, waits_for
 from clusters.models import Cluster
 from engines.base import Handle
 from projects.models import Project
-from projects.quotas import Demand, StrictQuota, quota_of, strict_quotas_of
+from projects.quotas import Demand, StrictQuota, owner_in_pool, quota_of, strict_quotas_of
 from projects.rules import node_types_of
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import WorkloadSpec
@@ -86,12 +86,14 @@ def _within_guarantee(project: Project, spec: WorkloadSpec, fit: Fit, ground: Gr
     part = spec.guaranteed_part
     if part is None or fit.answer is Answer.NEVER or not project.cluster.capabilities.quotas:
         return fit
-    account = StrictQuota("project", project.name, quota_of(project), Demand())
+    pool = spec.first_pool
+    owner = owner_in_pool(project, pool)
+    account = StrictQuota("project", owner, quota_of(project, pool), Demand())
     over = account.excess(Demand.from_spec(part, gpu_memory=ground.device_memory))
     if not over:
         return fit
     what = "It is" if part is spec else f"Its minimum of {part.num_workers} workers is"
-    title = f"{what} never taken back, so it has to fit into the quota of {project.name}: {over}"
+    title = f"{what} never taken back, so it has to fit into the quota of {owner}: {over}"
     cause = Cause(CauseKind.QUOTA, title, "Ask for less, or make it preemptible.")
     return Fit(Answer.NEVER, cause)
 

@@ -9,10 +9,12 @@ from django.db.models import Count, Q, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from clusters.models import DEFAULT_POOL, Cluster
+from clusters.models import Cluster
 from engines.nodes import Taint
 from projects.models import Project
+from projects.pool_quotas import pool_names
 from projects.quotas import StrictQuota, strict_quotas_of
+from spec.parts.scheduling import DEFAULT_POOL
 from spec.workload import WorkloadSpec
 from workloads.scheduling import capacity
 from workloads.scheduling.fit.judge import Ground
@@ -31,11 +33,15 @@ RESOURCES = 6  # number of columns with resources; the others distinguish kinds 
 
 def supply_of_cluster(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
     """The ground of a cluster with a queue of its own, including quotas that it enforces."""
-    quotas = cluster.capabilities.quotas
+    accounts: dict[str, list[StrictQuota]] = {}
+    if cluster.capabilities.quotas:
+        # Repairs try other node pools, but only if the workload names some.
+        pools = pool_names(cluster) if spec.node_pools else [DEFAULT_POOL]
+        accounts = {it: strict_quotas_of([project], pool=it)[project.pk] for it in pools}
     return Ground(
         groups=tuple(_groups(cluster, spec)),
         cluster=cluster.name,
-        accounts=tuple(strict_quotas_of([project])[project.pk]) if quotas else (),
+        accounts=accounts,
         device_memory=cluster.gpu_memory if spec.depends_on_gpu_memory else 0,
         queue=cluster.definition.starting_queue(cluster, project.name, spec),
     )
@@ -47,7 +53,7 @@ def supply_of_machine(
     """The ground where admission decides: one node with ``room`` left."""
     whole = _all_of(capacity.total_room(cluster))
     group = NodeGroup(1, whole, _all_of(room), NodeTraits(DEFAULT_POOL))
-    return Ground((group,), cluster.name, tuple(accounts), device_memory)
+    return Ground((group,), cluster.name, {DEFAULT_POOL: tuple(accounts)}, device_memory)
 
 
 def _groups(cluster: Cluster, spec: WorkloadSpec) -> Iterator[NodeGroup]:

@@ -2,8 +2,8 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -56,7 +56,7 @@ class Ground:
 
     groups: tuple[NodeGroup, ...]
     cluster: str
-    accounts: tuple[StrictQuota, ...] = ()
+    accounts: Mapping[str, Sequence[StrictQuota]] = field(default_factory=dict)  # by node pool
     device_memory: int = 0  # bytes of a GPU, to convert GPU memory into a fraction
     queue: LocalQueue | None = None  # of Kueue, which decides when the gang starts
 
@@ -142,10 +142,11 @@ def workers_within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> in
 
 
 def _over_quota(spec: WorkloadSpec, ground: Ground) -> str:
-    if not ground.accounts:
+    accounts = ground.accounts.get(spec.first_pool, ())
+    if not accounts:
         return ""
     demand = Demand.from_spec(spec, gpu_memory=ground.device_memory)
-    for account in ground.accounts:
+    for account in accounts:
         if over := account.excess(demand):
             return (
                 f"It waits until other workloads end: together they ask for {over}, and "

@@ -230,7 +230,7 @@ class StartOrder:
             self.heads.append(Reservation.of(gang, self.later, self.running))
 
     def _wait_for_quota(self, gang: Contender, key: str) -> None:
-        """Let a gang wait for a strict quota, which holds back only gangs under that quota."""
+        """Let a gang wait for a limit, which holds back only gangs under that limit."""
         allowance = self.allowances[key]
         over = allowance.excess(self.ledger.used[key], gang.demand)
         text = f"With it, {allowance.owner} would hold {over}. It starts when other workloads end."

@@ -30,14 +30,14 @@ class QuotaTurn:
 class Ledger:
     """Sums of demand by project and department. Five sums answer different questions:
 
-    - ``used``: the demand of all gangs in place. A strict quota is compared with this sum.
+    - ``used``: the demand of all gangs in place. A limit is compared with this sum.
     - ``used_by_staying``: the same without gangs that are ending. The quota of the gang's own
       project is compared with this sum.
     - ``used_in_quota``: gangs that run within their quota. The quota of a department is compared
       with this sum, because the other gangs can be preempted.
     - ``used_by_firm``: gangs that cannot be preempted. Both quotas are compared with this sum if
       the new gang is not preemptible either, because all others make room for it.
-    - ``reserved``: gangs that wait for a strict quota.
+    - ``reserved``: gangs that wait for a limit.
 
     ``over_quota`` has the keys of gangs that run over quota: non-preemptible gangs count towards
     the quota first, then the oldest. ``turns`` has the first gang of each project that waits for a
@@ -167,7 +167,7 @@ class Ledger:
         return key == gang.project or tenant.key not in self.over_quota
 
     def barring_quota(self, gang: Contender, *, leaving: Iterable[Tenant] | None = None) -> str:
-        """Return the key of a strict quota that the gang would exceed; empty if there is none.
+        """Return the key of a quota whose limit the gang would exceed; empty if there is none.
 
         With ``leaving``, the demand of these gangs and of all that are ending does not count.
         """
@@ -178,7 +178,7 @@ class Ledger:
         for key in gang.owners:
             allowance = self.allowances.get(key)
             demand = sums[key] + self.reserved[key] - gone[key]
-            if allowance and allowance.strict and allowance.exceeded_by(demand, gang.demand):
+            if allowance and allowance.limit_exceeded_by(demand, gang.demand):
                 return key
         return ""
 
@@ -192,9 +192,8 @@ class Ledger:
             _add(self.used_by_firm, gang)
 
     def reserve_demand(self, gang: Contender, key: str) -> None:
-        """Reserve demand for a gang that waits for a strict quota, unless it is larger than the
-        quota."""
-        if not self.allowances[key].exceeded_by(Demand(), gang.demand):
+        """Reserve demand for a gang that waits for a limit, unless it is larger than the limit."""
+        if not self.allowances[key].limit_exceeded_by(Demand(), gang.demand):
             self.reserved[key] += gang.demand
 
     def count_preemption(self, tenant: Tenant) -> None:

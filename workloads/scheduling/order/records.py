@@ -8,37 +8,34 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.words import name_first_three
-from projects.quotas import SLACK, Demand, Quota, StrictQuota
+from projects.quotas import SLACK, UNLIMITED, Demand, Quota, StrictQuota
 from spec.phases import Reason
 from workloads.scheduling.placement import Placement, Shape
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """The quota of a project or department. ``strict``: it is never exceeded.
+    """The quota of a project or department, and the ``limit`` that it never exceeds.
 
-    ``whose`` is its name in words.
+    ``owner`` is its name in words.
     """
 
     owner: str
     quota: Quota
-    strict: bool = False
+    limit: Quota = UNLIMITED
 
     def exceeded_by(self, held: Demand, demand: Demand) -> bool:
-        """Whether ``demand`` in addition to ``held`` exceeds it, in what is requested."""
-        pairs = (
-            (demand.gpus, held.gpus, self.quota.gpus),
-            (demand.cpu, held.cpu, self.quota.cpu),
-            (demand.memory, held.memory, self.quota.memory),
-        )
-        return any(
-            asked and quota is not None and used + asked > quota + SLACK
-            for asked, used, quota in pairs
-        )
+        """Whether ``demand`` in addition to ``held`` exceeds the quota, in what is requested."""
+        return _is_exceeded(self.quota, held, demand)
+
+    def limit_exceeded_by(self, held: Demand, demand: Demand) -> bool:
+        """Whether ``demand`` in addition to ``held`` exceeds the limit, in what is requested."""
+        return _is_exceeded(self.limit, held, demand)
 
     def excess(self, held: Demand, demand: Demand) -> str:
-        """How it is exceeded, in words."""
-        return StrictQuota("", self.owner, self.quota, held).excess(demand)
+        """How the limit is exceeded, in words."""
+        noun = "quota" if self.limit == self.quota else "limit"
+        return StrictQuota("", self.owner, self.limit, held, noun).excess(demand)
 
     def promises(self, demand: Demand) -> bool:
         """Whether it limits anything that is requested. An unlimited amount is promised to nobody,
@@ -46,6 +43,17 @@ class Allowance:
         cpu = demand.cpu and self.quota.cpu is not None
         memory = demand.memory and self.quota.memory is not None
         return bool(demand.gpus or cpu or memory)
+
+
+def _is_exceeded(quota: Quota, held: Demand, demand: Demand) -> bool:
+    pairs = (
+        (demand.gpus, held.gpus, quota.gpus),
+        (demand.cpu, held.cpu, quota.cpu),
+        (demand.memory, held.memory, quota.memory),
+    )
+    return any(
+        asked and most is not None and used + asked > most + SLACK for asked, used, most in pairs
+    )
 
 
 @dataclass(frozen=True)

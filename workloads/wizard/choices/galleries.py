@@ -17,7 +17,7 @@ from clusters.withheld import why_architecture_withheld
 from core.forms.words import field_sentence
 from policies.models import find_rules
 from projects.models import Project
-from projects.quotas import Demand, StrictQuota, strict_quotas_of, usage_of
+from projects.quotas import Demand, StrictQuota, strict_quotas_of, total_quota, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
 from spec.kind import kinds_of_wizard
@@ -147,10 +147,13 @@ def _department_text(project: Project, accounts: list[StrictQuota]) -> str:
 
 
 def _quota_meter(project: Project, demand: Demand) -> tuple[float, float, str]:
-    return demand.gpus, project.gpu_quota, _free_text(project, demand, project.gpu_quota)
+    quota = total_quota(project).gpus or 0.0
+    return demand.gpus, quota, _free_text(project, demand, quota)
 
 
-def _free_text(project: Project, demand: Demand, quota: float) -> str:
+def _free_text(project: Project, demand: Demand, quota: float | None) -> str:
+    if quota is None:
+        return "no limit"
     noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
     free = max(round(quota - demand.gpus, 3), 0)
     return f"{free:g} of {quota:g} {noun} free"

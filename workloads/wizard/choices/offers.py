@@ -9,7 +9,7 @@ from accounts.models import GeneralSettings, User
 from assets.environment.variables import SOURCES, VALUE
 from assets.kinds import listed_kinds
 from clusters.kinds import KINDS
-from clusters.models import DEFAULT_POOL, Cluster
+from clusters.models import Cluster
 from clusters.withheld import why_withheld
 from core.forms.field import Cell, Option
 from core.forms.items import BARRED
@@ -18,7 +18,7 @@ from core.forms.words import field_sentence
 from core.words import name_first_three
 from engines.local_queues import DEFAULT_QUEUE, LocalQueue
 from projects.models import Project
-from spec.parts.scheduling import PriorityClass
+from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 from workloads.wizard.choices import people
 from workloads.wizard.choices.credentials import Credentials
 from workloads.wizard.sections.base import Question, Section

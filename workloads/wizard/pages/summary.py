@@ -83,7 +83,9 @@ def summarize(plan: Plan) -> Summary:
     summary.cautions = (*dict.fromkeys(_warning_sentences(plan)), *summary.cautions)
     if spec and plan.project and plan.cluster:
         demand = Demand.from_spec(spec, gpu_memory=plan.cluster.gpu_memory)
-        summary.meters = list(_meters(plan.cluster, limiting_accounts(plan.project), demand))
+        summary.meters = list(
+            _meters(plan.cluster, limiting_accounts(plan.project, spec.first_pool), demand)
+        )
     _set_verdict(summary, plan)
     return summary
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 
-from engines.base import DEFAULT_POOL, Launch, Manifest
+from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import KAI
 from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.values import without_empty
 from engines.kubernetes.names import project_queue
 from spec.parts.compute import Compute, GpuRequestType
 from spec.parts.scheduling import (
+    DEFAULT_POOL,
     NODE_TYPE,
     Effect,
     NodeAffinity,

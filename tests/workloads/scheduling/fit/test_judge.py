@@ -119,7 +119,7 @@ def test_pods_that_seek_each_other_need_one_rack() -> None:
 
 def test_a_quota_bounds_the_largest_gang() -> None:
     account = StrictQuota("project", "team-a", Quota(4, None, None), Demand(gpus=2))
-    fit = predict_fit(gang(3), ground(nodes(4), accounts=(account,)))
+    fit = predict_fit(gang(3), ground(nodes(4), accounts={"default": (account,)}))
     assert (cause_of(fit).kind, fit.largest) == (CauseKind.QUOTA, 2)
     assert "together they ask for 5 GPUs" in cause_of(fit).title
 

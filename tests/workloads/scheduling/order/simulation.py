@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from projects.quotas import Demand, Quota
+from projects.quotas import UNLIMITED, Demand, Quota
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import Allowance, Contender, Decision, DecisionKind, Tenant
@@ -22,6 +22,20 @@ class Run:
     gang: Contender
     left: float
     taken_back: int = 0
+
+
+def build_allowance(owner: str, gpus: float, *, strict: bool = False) -> Allowance:
+    quota = Quota(gpus, None, None)
+    return Allowance(owner, quota, quota if strict else UNLIMITED)
+
+
+def deserved_gpus(allowance: Allowance) -> float:
+    assert allowance.quota.gpus is not None
+    return allowance.quota.gpus
+
+
+def is_strict(allowance: Allowance) -> bool:
+    return allowance.limit == allowance.quota
 
 
 @dataclass
@@ -47,13 +61,11 @@ class World:
         quotas = self.random.choice([(4, 4), (2, 3, 3), (8, 0), (1, 2, 0, 5)])
         shared = self.random.random() < 0.3
         self.allowances = {
-            f"p{number}": Allowance(
-                f"p{number}", Quota(quota, None, None), strict=self.random.random() < 0.2
-            )
+            f"p{number}": build_allowance(f"p{number}", quota, strict=self.random.random() < 0.2)
             for number, quota in enumerate(quotas)
         }
         if shared:
-            self.allowances["d"] = Allowance("d", Quota(sum(quotas), None, None), strict=True)
+            self.allowances["d"] = build_allowance("d", sum(quotas), strict=True)
         self.projects = len(quotas)
         self.rank = self.random.choice([0, 0, 1])
 
@@ -66,10 +78,10 @@ class World:
         ranks = tuple((rank, count, portion) for rank in range(workers))
         quota = self.allowances[project]
         gpus = workers * count * portion
-        if quota.strict and gpus > quota.quota.gpus:  # submission would refuse it
+        if is_strict(quota) and gpus > deserved_gpus(quota):  # submission would refuse it
             ranks = ()
             gpus = 0.0
-        fits = gpus <= quota.quota.gpus
+        fits = gpus <= deserved_gpus(quota)
         left = draw.choice([5.0, 20.0, 60.0, 300.0])
         gang = Contender(
             key=f"w{number}",
@@ -222,7 +234,7 @@ class World:
         for tenant in sorted(staying, key=lambda it: (it.gang.preemptible, it.started)):
             project = tenant.gang.project
             gpus = tenant.gang.demand.gpus
-            if sums[project] + gpus < self.allowances[project].quota.gpus + TINY:
+            if sums[project] + gpus < deserved_gpus(self.allowances[project]) + TINY:
                 sums[project] += gpus
                 within.append(tenant)
         room = self.capacity.copy()
@@ -250,7 +262,7 @@ class World:
         for gang in sorted((run.gang for run in self.queue.values()), key=lambda it: it.sort_key):
             if self._is_within(gang):
                 return gang if gang.project not in behind else None
-            if gang.demand.gpus < self.allowances[gang.project].quota.gpus + TINY:
+            if gang.demand.gpus < deserved_gpus(self.allowances[gang.project]) + TINY:
                 behind.add(gang.project)
         return None
 
@@ -258,8 +270,8 @@ class World:
         """Whether a gang is within its quota. Strict ones also count what is being preempted."""
         allowance = self.allowances[gang.project]
         own = [it for it in self.running.values() if it.gang.project == gang.project]
-        if not allowance.strict:
+        if not is_strict(allowance):
             own = [it for it in own if not it.ending]
             own = [it for it in own if gang.preemptible or not it.gang.preemptible]
         held = sum(it.gang.demand.gpus for it in own)
-        return held + gang.demand.gpus < allowance.quota.gpus + TINY
+        return held + gang.demand.gpus < deserved_gpus(allowance) + TINY

@@ -10,7 +10,14 @@ from itertools import count
 import pytest
 
 from projects.quotas import Demand, Quota
-from tests.workloads.scheduling.order.simulation import GRACE, LOOK, Run, World
+from tests.workloads.scheduling.order.simulation import (
+    GRACE,
+    LOOK,
+    Run,
+    World,
+    deserved_gpus,
+    is_strict,
+)
 from workloads.scheduling.order.backfill import Reservation
 from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import Allowance, Contender
@@ -25,7 +32,7 @@ WIDE = "wide"
 
 def gang(world: World, key: str, gpus: int, project: str, since: float) -> Contender:
     """It may be non-preemptible where the quota is as large."""
-    firm = gpus <= world.allowances[project].quota.gpus and world.random.random() < 0.3
+    firm = gpus <= deserved_gpus(world.allowances[project]) and world.random.random() < 0.3
     shape = Shape(0.1, 1, ((0, gpus, 1.0),))
     demand = Demand(float(gpus), 0.1, 1)
     grace = world.random.choice(GRACE)
@@ -45,7 +52,7 @@ def crowd(world: World, wide: Contender) -> Iterator[Run]:
         small = gang(world, f"w{number}", gpus, f"p{draw.randrange(world.projects)}", at)
         limit = left * draw.choice([1.0, 1.5]) if draw.random() < 0.4 else None
         own = world.allowances[small.project]
-        if not own.strict or small.demand.gpus <= own.quota.gpus:
+        if not is_strict(own) or small.demand.gpus <= deserved_gpus(own):
             yield Run(replace(small, time_limit=limit), left)
         at += draw.expovariate(1 / 5.0) if number >= EARLIER else 0.5
 
@@ -68,7 +75,7 @@ def starts_in_time(world: World, wide: Contender) -> bool:
 def entitled(seed: int) -> tuple[World, Contender]:
     """It asks for the whole quota of its project."""
     world = World(seed)
-    quotas = {key: it.quota.gpus for key, it in world.allowances.items() if key != "d"}
+    quotas = {key: deserved_gpus(it) for key, it in world.allowances.items() if key != "d"}
     project = world.random.choice([key for key, quota in quotas.items() if quota >= 2])
     return world, gang(world, WIDE, int(quotas[project]), project, SINCE)
 
