@@ -39,6 +39,14 @@ function keysAt(description, path) {
   return keys;
 }
 
+// Where the line below the cursor begins. Lines do not wrap; the list stays within the text's bounds.
+function belowCursor(area) {
+  const style = getComputedStyle(area);
+  const lines = area.value.slice(0, area.selectionStart).split("\n").length;
+  const end = Number.parseFloat(style.paddingTop) + lines * Number.parseFloat(style.lineHeight) - area.scrollTop;
+  return Math.min(end, area.offsetHeight);
+}
+
 function close() {
   list.hidden = true;
   list.parentElement?.querySelector("textarea").removeAttribute("aria-activedescendant");
@@ -69,6 +77,7 @@ function open(area, always) {
   area.parentElement.append(list);
   list.hidden = false;
   draw(area);
+  list.style.top = `${belowCursor(area)}px`;
 }
 
 function take(area) {
