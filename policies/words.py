@@ -111,17 +111,20 @@ def value_words(rule: Rule) -> str:
         return f"{value.get('factor', 1)} × {value['field']}"
     if rule.enforcement in (Enforcement.LOCKED, Enforcement.IMPOSED):
         return ""
-    return _plain_words(value)
+    return plain_words(value)
 
 
-def _plain_words(value: Any) -> str:
+def plain_words(value: Any) -> str:
+    """Return a value of a document for people to read, without parts that have no value."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_plain_words(item)}" for key, item in value.items())
+        parts = {key: plain_words(item) for key, item in value.items()}
+        return ", ".join(f"{key}: {text}" for key, text in parts.items() if text)
     if isinstance(value, list):
-        return ", ".join(map(_plain_words, value))
-    return str(value)
+        separator = "; " if any(isinstance(item, dict) for item in value) else ", "
+        return separator.join(map(plain_words, value))
+    return "" if value is None else str(value)
 
 
 def _type_words(address: str) -> str:

@@ -115,6 +115,45 @@ def _data_source(page: Page) -> None:
     page.get_by_label("Repository").fill("https://github.com/example/train.git")
 
 
+def _policy(page: Page) -> None:
+    """Show the policy of docs/policies.md in the editor, for the whole account."""
+    text = (ROOT / "docs/policies.md").read_text()
+    page.goto("/policies/new/?scope=account")
+    page.get_by_label("Name", exact=True).fill("limits")
+    page.get_by_role("textbox", name="YAML").fill(text.split("```yaml\n")[1].split("```")[0])
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_role("button", name="Remove Starts with of image").first).to_be_visible()
+
+
+def _simulation(page: Page) -> None:
+    _policy(page)
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_role("region", name="Simulation").scroll_into_view_if_needed()
+
+
+def _effective_policy(page: Page) -> None:
+    """Save the policy, and show what holds in the project."""
+    _policy(page)
+    page.get_by_role("button", name="Save policy").click()
+    anyway = page.get_by_role("button", name="Save it anyway")
+    saved = page.get_by_role("heading", name="Versions")
+    expect(anyway.or_(saved)).to_be_visible()
+    if anyway.is_visible():
+        anyway.click()
+        expect(saved).to_be_visible()
+    page.goto("/projects/")
+    page.get_by_role("link", name="team-a", exact=True).click()
+    page.get_by_role("link", name="View policy").click()
+
+
+def _department(page: Page) -> None:
+    """Give a person the role of the administrator of a department."""
+    page.goto("/departments/")
+    page.get_by_role("link", name="Access").first.click()
+    page.get_by_role("link", name="Give access").click()
+    page.get_by_label("Role").select_option(label="Department administrator")
+
+
 PICTURES = (
     Picture("table", _table),
     Picture("metrics", _tab("digits", "Metrics")),
@@ -136,6 +175,10 @@ PICTURES = (
     Picture("command-line", _command_line),
     Picture("access-keys", _at("/access-keys/")),
     Picture("users", _at("/users/")),
+    Picture("department", _department),
+    Picture("policy", _policy),
+    Picture("policy-simulation", _simulation),
+    Picture("policy-effective", _effective_policy),  # saves the policy, so it is the last
 )
 
 

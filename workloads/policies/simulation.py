@@ -10,6 +10,7 @@ from accounts.models import User
 from core.deletion import count_hidden
 from policies.models import Policy, find_rules
 from policies.rules import Rule
+from policies.words import plain_words
 from projects.models import Project
 from projects.scopes import Scope
 from spec.draft import WorkloadDraft
@@ -44,6 +45,14 @@ class ChangedValue:
     field: str
     before: Any
     after: Any
+
+    @property
+    def before_words(self) -> str:
+        return plain_words(self.before)
+
+    @property
+    def after_words(self) -> str:
+        return plain_words(self.after)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,12 @@ from tests.workloads.policies.shapes import (
 )
 from workloads import services
 from workloads.models import Workload
-from workloads.policies.simulation import SimulatedOutcome, changed_values, simulate
+from workloads.policies.simulation import (
+    ChangedValue,
+    SimulatedOutcome,
+    changed_values,
+    simulate,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 
@@ -126,6 +131,13 @@ def test_changed_values_name_the_place() -> None:
     after = {"a": 1, "b": {"c": [1, 3]}, "d": [1, 2]}
     found = [(it.field, it.before, it.after) for it in changed_values(before, after)]
     assert found == [("b.c[1]", 2, 3), ("d", [1], [1, 2])]
+
+
+def test_changed_values_are_in_words() -> None:
+    items = [{"name": "gpu", "seconds": None}, {"name": "spot", "exclude": False}]
+    changed = ChangedValue("worker.tolerations", [], items)
+    assert changed.before_words == ""
+    assert changed.after_words == "name: gpu; name: spot, exclude: No"
 
 
 def test_a_policy_that_refuses_everything_needs_a_confirmation() -> None:
