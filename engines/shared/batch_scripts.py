@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from spec.imports.arrays import ARRAY_INDEX
+from spec.imports.hosts import ScriptHost
 from spec.imports.sbatch import BATCH_SCRIPT, import_script
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
@@ -13,11 +14,11 @@ ELEMENTS = (
 )
 
 
-def batch_script_complaints(spec: WorkloadSpec) -> Iterator[Problem]:
-    """Yield problems if the spec contradicts its script, or if the script cannot run anywhere."""
+def batch_script_complaints(spec: WorkloadSpec, host: ScriptHost) -> Iterator[Problem]:
+    """Yield problems if the spec contradicts its script, or if the script cannot run there."""
     if not spec.batch_script:
         return
-    script = import_script(spec.batch_script, unchanged=True)
+    script = import_script(spec.batch_script, unchanged=True, host=host)
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")

@@ -97,8 +97,8 @@ def _script_obstacles(partition: Partition, script: ScriptRequest) -> Iterator[O
     ways, only what no way allows is an obstacle."""
     allocation = script.allocation
     name = partition.name
-    if "hetjob" in allocation.options:
-        return  # each part asks for its own
+    if allocation.parts:
+        return  # each part may name a partition of its own
     if partition.max_nodes is not None and allocation.nodes > partition.max_nodes:
         text = f"it takes {allocation.nodes} nodes, and the partition {name} allows"
         yield "numWorkers", f"{text} {partition.max_nodes}"

@@ -37,7 +37,10 @@ class ScriptRequest:
     def value(self, name: str) -> str:
         """Return the value of an option; empty if the script does not have it, or it is refused
         anyway."""
-        option = self.allocation.options.get(name)
+        return self._value_in(self.allocation, name)
+
+    def _value_in(self, part: JobAllocation, name: str) -> str:
+        option = part.options.get(name)
         return option.value if option and option.line not in self.refused_lines else ""
 
     def line(self, *names: str) -> int:
@@ -48,17 +51,16 @@ class ScriptRequest:
     @property
     def memory(self) -> int:
         """MiB on all nodes together; 0 if the script does not say."""
-        units = {
-            "mem": self.allocation.nodes,
-            "mem-per-cpu": self.cpus,
-            "mem-per-gpu": self.allocation.gpus,
-        }
-        sizes = ((parse_size(self.value(name)) or 0) * count for name, count in units.items())
+        return sum(map(self._memory_of, self.allocation.parts or (self.allocation,)))
+
+    def _memory_of(self, part: JobAllocation) -> int:
+        units = {"mem": part.nodes, "mem-per-cpu": part.cpus, "mem-per-gpu": part.gpus}
+        sizes = ((parse_size(self._value_in(part, name)) or 0) * n for name, n in units.items())
         return max(sizes)
 
     @property
     def cpus(self) -> int:
-        return self.allocation.tasks * self.allocation.cpus_per_task
+        return self.allocation.cpus
 
     @property
     def shares_cpus(self) -> bool:

@@ -4,9 +4,9 @@ for its options. Pure."""
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from spec.imports.directives import Directive, Note, parse_directives
+from spec.imports.directives import Directive, Note, read_header
 from spec.imports.placeholders import has_placeholder
 
 #: Options that decide the number of tasks. Only with one of them does Slurm set SLURM_NTASKS.
@@ -20,7 +20,8 @@ NODE_RANGE = re.compile(r"([0-9]+[kKmM]?)-([0-9]+[kKmM]?)\Z")
 
 @dataclass(frozen=True)
 class JobAllocation:
-    """What a job gets. ``options`` has the last option of each name."""
+    """What a job gets. ``options`` has the last option of each name. A heterogeneous job has
+    ``parts``: its numbers are the sums of theirs, its options those of the first one."""
 
     nodes: int
     tasks: int
@@ -30,6 +31,14 @@ class JobAllocation:
     gpu_option: Directive | None
     options: Mapping[str, Directive]
     notes: tuple[Note, ...]
+    parts: tuple["JobAllocation", ...] = ()
+
+    @property
+    def cpus(self) -> int:
+        """The CPU cores of all tasks."""
+        if self.parts:
+            return sum(part.cpus for part in self.parts)
+        return self.tasks * self.cpus_per_task
 
     @property
     def tasks_per_node(self) -> tuple[int, ...]:
@@ -51,7 +60,27 @@ class JobAllocation:
 
 def read_allocation(text: str) -> JobAllocation:
     """Compute the allocation of a script from its ``#SBATCH`` lines."""
-    return allocate({option.name: option for option in parse_directives(text)})
+    parts = [
+        allocate({option.name: option for option in directives})
+        for directives in read_header(text).parts
+    ]
+    return parts[0] if len(parts) == 1 else _add_up(tuple(parts))
+
+
+def _add_up(parts: tuple[JobAllocation, ...]) -> JobAllocation:
+    """Return the allocation of a heterogeneous job."""
+    tasks = sum(part.tasks for part in parts)
+    return replace(
+        parts[0],
+        nodes=sum(part.nodes for part in parts),
+        tasks=tasks,
+        cpus_per_task=math.ceil(sum(part.cpus for part in parts) / tasks),
+        gpus=sum(part.gpus for part in parts),
+        has_tasks_option=any(part.has_tasks_option for part in parts),
+        gpu_option=next((part.gpu_option for part in parts if part.gpu_option), None),
+        notes=tuple(note for part in parts for note in part.notes),
+        parts=parts,
+    )
 
 
 def allocate(options: Mapping[str, Directive]) -> JobAllocation:

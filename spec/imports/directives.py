@@ -53,13 +53,22 @@ class Directive:
 @dataclass
 class Header:
     """What sbatch reads of a script. ``length`` is the number of lines before the first command.
-    ``separators`` are lines after which another part of a heterogeneous job begins; only the
-    options of the first part are read."""
+    ``parts`` has the options of each part of a heterogeneous job; other jobs have one part.
+    ``separators`` are the lines between the parts."""
 
     length: int
-    directives: list[Directive] = field(default_factory=list)
+    parts: list[list[Directive]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     separators: list[int] = field(default_factory=list)
+
+    @property
+    def directives(self) -> list[Directive]:
+        """The options of the first part, which has the name and the output of the job."""
+        return self.parts[0]
+
+    @property
+    def all_directives(self) -> list[Directive]:
+        return [directive for part in self.parts for directive in part]
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ def read_header(text: str) -> Header:
     for number, line in enumerate(lines[: header.length], 1):
         if line.startswith(MAGIC):
             options = line.removeprefix(MAGIC).lstrip(BLANKS)
-            if SEPARATOR.match(options):
+            if is_separator(line):
                 header.separators.append(number)
                 parts.append([])
             else:
@@ -94,15 +103,19 @@ def read_header(text: str) -> Header:
         elif LIKE_MAGIC.match(line):
             text = f"This is a comment to sbatch: {MAGIC} has to begin the line, in capitals."
             header.notes.append(Note(number, text))
-    for words in parts:
-        directives = _read_options(header, words)
-        if words is parts[0]:
-            header.directives += directives
+    header.parts = [_read_options(header, words) for words in parts]
     return header
 
 
+def is_separator(line: str) -> bool:
+    """Whether another part of a heterogeneous job begins after the line."""
+    options = line.removeprefix(MAGIC).lstrip(BLANKS)
+    return line.startswith(MAGIC) and SEPARATOR.match(options) is not None
+
+
 def parse_directives(text: str) -> list[Directive]:
-    """Return the options before the first command, as sbatch reads them."""
+    """Return the options before the first command, as sbatch reads them; of a heterogeneous job
+    those of its first part."""
     return read_header(text).directives
 
 
@@ -120,16 +133,16 @@ def directive_lines(text: str) -> Iterator[str]:
     """Yield the comments before the first command, without the interpreter. They are unchanged,
     unless they have options that must not be handed on."""
     header = read_header(text)
-    withholds = any(option.name in NOT_HANDED_ON for option in header.directives)
+    withholds = any(option.name in NOT_HANDED_ON for option in header.all_directives)
     for number, line in enumerate(split_lines(text)[: header.length], 1):
         if number == 1 and line.startswith("#!"):
             continue
         if not line.lstrip(" \t").startswith("#"):
             continue  # blank to sbatch, but not to bash if it is a form feed
-        if not withholds or not line.startswith(MAGIC):
+        if not withholds or not line.startswith(MAGIC) or number in header.separators:
             yield line
             continue
-        for option in header.directives:
+        for option in header.all_directives:
             if option.line == number and option.name not in NOT_HANDED_ON:
                 yield f"{MAGIC} {_written_option(option)}"
 

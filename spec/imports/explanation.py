@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spec.imports.allocation import GPU_OPTIONS, TASK_OPTIONS
-from spec.imports.directives import Note, parse_directives, split_lines
+from spec.imports.directives import Note, read_header, split_lines
 from spec.imports.sbatch import ImportedScript
 from spec.problems.time_limit import format_duration
 
@@ -32,7 +32,7 @@ def explain_lines(script: ImportedScript) -> Iterator[ExplainedLine]:
     """Yield each line of the script."""
     given: dict[int, list[str]] = {}
     lines_with_notes = {note.line for note in script.notes}
-    for option in parse_directives(script.text):
+    for option in read_header(script.text).all_directives:
         effects = given.setdefault(option.line, [])
         effect = _directive_effect(option.name, script)
         if effect == READ and option.line in lines_with_notes:

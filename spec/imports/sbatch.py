@@ -23,6 +23,7 @@ from spec.imports.directives import (
     parse_directives,
     parse_size,
     parse_time,
+    read_header,
 )
 from spec.imports.hosts import ScriptHost
 from spec.imports.placeholders import has_placeholder, placeholder_notes
@@ -116,7 +117,9 @@ def import_script(
         script.notes.append(Note(line, DOS_LINES, blocks=True))
     _read_array(script)
     script.notes += traps.header_notes(text)
-    script.notes += placeholder_notes(parse_directives(text), statements)
+    script.notes += placeholder_notes(read_header(text).all_directives, statements)
+    if not (unchanged and host is ScriptHost.SLURM):
+        script.notes += traps.heterogeneity_notes(text)
     if unchanged:
         script.spec |= {BATCH_SCRIPT: text, "backoffLimit": 0}
         script.spec["command"] = _first_command(statements)
@@ -185,7 +188,11 @@ def _set_ranks(script: ImportedScript, unchanged: bool) -> None:
 
 
 def _memory_per_rank(script: ImportedScript, allocation: JobAllocation) -> int | None:
-    """Return the memory of each rank in MiB; ``None`` if the script does not say."""
+    """Return the memory of each rank in MiB; ``None`` if the script does not say. The ranks of a
+    heterogeneous job have an average."""
+    if allocation.parts:
+        sizes = [(part, _memory_per_rank(script, part) or 0) for part in allocation.parts]
+        return sum(part.tasks * size for part, size in sizes) // allocation.tasks or None
     factors = {
         "mem-per-cpu": allocation.cpus_per_task,
         "mem-per-gpu": allocation.gpus / allocation.tasks,

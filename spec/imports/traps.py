@@ -113,8 +113,13 @@ def header_notes(text: str) -> Iterator[Note]:
     """Yield the notes about the options of a script, however it runs."""
     header = read_header(text)
     yield from header.notes
-    for line in header.separators:
-        yield Note(line, "A heterogeneous job cannot run as it stands here", blocks=True)
+
+
+def heterogeneity_notes(text: str) -> Iterator[Note]:
+    """Yield a note for each line that begins another part of a heterogeneous job, which runs as it
+    stands on Slurm only."""
+    for line in read_header(text).separators:
+        yield Note(line, "A heterogeneous job runs on Slurm only, as it stands", blocks=True)
 
 
 def late_notes(text: str, statements: Sequence[Statement]) -> Iterator[Note]:

@@ -21,6 +21,7 @@ from engines.shared.unsupported import (
 )
 from spec.framework import Head
 from spec.imports.allocation import read_allocation
+from spec.imports.hosts import ScriptHost
 from spec.parts.environment import Seccomp
 from spec.parts.scheduling import DEFAULT_POOL, Preemptibility
 from spec.problems.errors import Problem, parse_path
@@ -39,7 +40,7 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     framework = spec.distributed_framework
     if framework and (lack := RENDEZVOUS[framework].lack):
         yield Problem(("distributedFramework",), lack)
-    yield from batch_script_complaints(spec)
+    yield from batch_script_complaints(spec, ScriptHost.MACHINE)
     for field, message in _workload_complaints(spec):
         yield Problem(parse_path(field), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):

@@ -6,7 +6,7 @@ first ``srun`` in its PATH is one of ours, which makes each task print to its ow
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 
 from engines.base import Launch
 from engines.shared.batch_scripts import batch_script_complaints
@@ -16,6 +16,7 @@ from engines.slurm.script.rank.variables import platform_variables, user_variabl
 from engines.slurm.script.shape import script_text
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
+from spec.imports.hosts import ScriptHost
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -26,6 +27,7 @@ KEEP = "keep.sh"
 #: Options that Trainyard always sets, and those that it sets only if the script does not.
 ALWAYS_SET = {"job-name", "comment", "chdir", "output", "open-mode"}
 SET_IF_MISSING = {"partition", "account", "qos", "constraint", "requeue", "export"}
+SET_IN_EACH_PART = {"partition", "account", "qos", "constraint"}
 #: Variables of the platform whose values a script could not know.
 PLATFORM = ("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID", "JOB_UUID")
 
@@ -33,21 +35,32 @@ PLATFORM = ("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID
 STEP = 'step() { exec bash "$RUN/start.sh"; }\n'
 
 
-def directive_text(launch: Launch) -> str:
-    """Return the ``#SBATCH`` lines of the script, unchanged."""
-    return "".join(f"{line}\n" for line in written.directive_lines(script_text(launch.spec)))
+def directive_lines(launch: Launch, site: SlurmSite) -> Iterator[str]:
+    """Yield the ``#SBATCH`` lines of the script, unchanged, with Trainyard's after them. Each part
+    of a heterogeneous job has both."""
+    text = script_text(launch.spec)
+    parts = iter(written.read_header(text).parts)
+    ours = list(directives.options(launch, site))
+    names = ALWAYS_SET | SET_IF_MISSING
+    for line in written.directive_lines(text):
+        if written.is_separator(line):
+            yield from _added_lines(ours, names, next(parts))
+            names = SET_IN_EACH_PART
+        yield line
+    yield from _added_lines(ours, names, next(parts))
 
 
-def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
-    """Yield Trainyard's options, which follow the lines of the script."""
-    names = {it.name for it in written.parse_directives(script_text(launch.spec))}
-    if "no-requeue" in names:
-        names.add("requeue")
-    for name, value in directives.options(launch, site):
-        if name in ALWAYS_SET or (name in SET_IF_MISSING and name not in names):
-            yield name, value
-        if name == "output" and "error" in names:
-            yield "error", value
+def _added_lines(
+    ours: Sequence[directives.Option], names: Set[str], part: Sequence[written.Directive]
+) -> Iterator[str]:
+    present = {it.name for it in part}
+    if "no-requeue" in present:
+        present.add("requeue")
+    for name, value in ours:
+        if name in names and (name in ALWAYS_SET or name not in present):
+            yield directives.directive_line(name, value)
+        if name == "output" and name in names and "error" in present:
+            yield directives.directive_line("error", value)
 
 
 def start_script(launch: Launch, site: SlurmSite, text: str) -> str:
@@ -84,4 +97,4 @@ def environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
 
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Yield problems if the spec contradicts the script, or if the script cannot run here."""
-    yield from batch_script_complaints(spec)
+    yield from batch_script_complaints(spec, ScriptHost.SLURM)

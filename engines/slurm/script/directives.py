@@ -34,6 +34,20 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[Option]:
         yield from _part_options(launch, site, tasks)
 
 
+def directive_line(name: str, value: str) -> str:
+    """Write an option as a line of a batch script."""
+    if name == HETJOB:
+        return f"#SBATCH {name}"
+    return f"#SBATCH --{name}={_quote(value)}" if value else f"#SBATCH --{name}"
+
+
+def _quote(value: str) -> str:
+    """Return the value as one word for Slurm, in double quotes if it has special characters."""
+    if value and all(c.isalnum() or c in "-_./:,=&|%+@" for c in value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def _part_options(launch: Launch, site: SlurmSite, tasks: Tasks) -> Iterator[Option]:
     yield from _placement_options(launch, site, tasks)
     yield "ntasks", str(tasks.count)

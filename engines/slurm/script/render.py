@@ -51,8 +51,11 @@ def render_batch(launch: Launch, site: SlurmSite) -> str:
     """Return the batch script for Slurm."""
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     spec = launch.spec
-    options_of = as_written if script_text(spec) else directives
-    directive_lines = "".join(_directive(*option) for option in options_of.options(launch, site))
+    if script_text(spec):
+        lines = as_written.directive_lines(launch, site)
+    else:
+        options = directives.options(launch, site)
+        lines = (directives.directive_line(name, value) for name, value in options)
     values = {
         "RUN": folder.run(launch.run),
         "BELL": folder.bell,
@@ -61,11 +64,11 @@ def render_batch(launch: Launch, site: SlurmSite) -> str:
         "TIME_LIMIT": "" if script_text(spec) else directives.seconds_left(launch) or "",
     }
     assignments = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
-    directive_lines = as_written.directive_text(launch) + directive_lines
     step = _step_of_script() if script_text(spec) else _step_functions(launch, site)
     bring = _read("bring.sh") if sources.fetched_sources(launch) else ""
     sample = _usage_functions() if site.own_names else ""
     functions = step + bring + sample + _read("batch.sh")
+    directive_lines = "".join(f"{line}\n" for line in lines)
     return SHEBANG + directive_lines + "\n" + assignments + "export BELL\n" + functions
 
 
@@ -75,12 +78,6 @@ def _step_of_script() -> str:
 
 def _usage_functions() -> str:
     return _read("usage.sh").replace("COLUMNS", COLUMNS).replace("EVERY", f"{SAMPLE_SECONDS:g}")
-
-
-def _directive(name: str, value: str) -> str:
-    if name == directives.HETJOB:
-        return f"#SBATCH {name}\n"
-    return f"#SBATCH --{name}={_quote(value)}\n" if value else f"#SBATCH --{name}\n"
 
 
 def _step_functions(launch: Launch, site: SlurmSite) -> str:
@@ -214,13 +211,6 @@ def _by_role(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
         return "".join(f"{each}\n" for each in first)
     head, tail = ("".join(f"  {each}\n" for each in part) or "  :\n" for part in (first, last))
     return f'if [ "$RANK" = 0 ]; then\n{head}else\n{tail}fi\n'
-
-
-def _quote(value: str) -> str:
-    """Return the value as one word for Slurm, in double quotes if it has special characters."""
-    if value and all(c.isalnum() or c in "-_./:,=&|%+@" for c in value):
-        return value
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _read(name: str) -> str:

@@ -172,3 +172,25 @@ def test_a_signal_reaches_a_step_in_the_background(rig: SlurmRig, run: Run) -> N
     )
     launched = run(f"{HEAD}{text}kill $!\nwait $!\necho ended $(( $? != 0 ))\n")
     assert lines(rig, launched)[-1] == "ended 1"
+
+
+def test_the_parts_of_a_heterogeneous_job_print_to_the_logs_of_their_ranks(
+    rig: SlurmRig, run: Run
+) -> None:
+    launched = run(
+        """#!/bin/bash
+#SBATCH --job-name=uneven --time=5
+#SBATCH --ntasks=1 --cpus-per-task=1
+#SBATCH hetjob
+#SBATCH --ntasks=2 --cpus-per-task=1 --gpus-per-task=1 --time=5
+srun --het-group=0,1 sh -c 'echo rank $SLURM_PROCID of $SLURM_NTASKS; echo and >&2'
+srun --het-group=0 echo first : --het-group=1 echo "second : part"
+srun echo again
+"""
+    )
+    shown = rig.engine.observe(launched.handle)
+    assert shown
+    assert [(it.rank, bool(it.node)) for it in shown.ranks] == [(0, True), (1, True), (2, True)]
+    first, *others = (lines(rig, launched, rank) for rank in range(3))
+    assert first == ["rank 0 of 3", "and", "first", "again"]
+    assert others == [[f"rank {rank} of 3", "and", "second : part"] for rank in (1, 2)]

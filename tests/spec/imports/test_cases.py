@@ -2,6 +2,7 @@
 
 import pytest
 
+from spec.imports.hosts import ScriptHost
 from spec.imports.sbatch import ImportedScript, import_script
 
 START = "#!/bin/bash\n#SBATCH -n 1\n#SBATCH --chdir=/tmp\n"
@@ -68,9 +69,22 @@ def test_a_comment_with_a_line_separator_does_not_end_the_options() -> None:
     assert script.spec["numWorkers"] == 2
 
 
-def test_a_heterogeneous_job_is_refused_with_any_blanks() -> None:
+def test_a_heterogeneous_job_runs_on_slurm_only_and_as_it_stands() -> None:
     text = "#!/bin/bash\n#SBATCH -n 1\n#SBATCH  hetjob\n#SBATCH -n 1\nsrun -K hostname\n"
-    assert blocking_lines(as_it_stands(text)) == [3]
+    assert blocking_lines(as_it_stands(text)) == []
+    assert blocking_lines(import_script(text)) == [3]
+    assert blocking_lines(import_script(text, unchanged=True, host=ScriptHost.MACHINE)) == [3]
+
+
+def test_the_parts_of_a_heterogeneous_job_add_up() -> None:
+    script = as_it_stands(
+        "#!/bin/bash\n#SBATCH -n 1 -c 2 --mem=4G\n#SBATCH hetjob\n"
+        "#SBATCH -n 3 -c 4 --gpus-per-task=1 --mem-per-cpu=1G\nsrun --het-group=0,1 hostname\n"
+    )
+    allocation = script.allocation
+    assert (allocation.nodes, allocation.tasks, allocation.gpus) == (2, 4, 3)
+    assert allocation.cpus == 2 + 3 * 4
+    assert script.spec["compute"]["cpuMemoryRequest"] == "4096Mi", "16 GiB for four ranks"
 
 
 def test_abbreviated_options_are_understood() -> None:
