@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from itertools import chain
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils import timezone
 from pydantic import BaseModel, ConfigDict
-from pydantic import Field as Limits
 from pydantic import ValidationError as PydanticError
 
 from accounts import rules
@@ -28,10 +28,18 @@ from core.forms.form import Form
 from engines.local_queues import LocalQueue
 from projects.members import researchers_of, visible_people
 from projects.models import Department, Project
-from projects.ranks import RANKS
+from projects.pool_fields import (
+    ProjectQuotaValues,
+    QuotaValues,
+    ShownPool,
+    department_fields,
+    initial_quota,
+    project_fields,
+)
+from projects.pool_quotas import pool_names, quota_in_pool
 from projects.rules import RULE_COLUMNS
 from projects.scopes import OwningScope
-from spec.part import Flag, Number, Whole
+from spec.part import Whole
 from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 from spec.problems.errors import problems_in
 
@@ -40,10 +48,6 @@ GROUP = "group"
 SERVICE_ACCOUNT = "service-account"
 SUBJECT_KINDS = ((USER, "User"), (GROUP, "Group"), (SERVICE_ACCOUNT, "Service account"))
 RULE_LIFETIMES = ((NEVER, "Never"), ("1", "1 day"), *KEY_LIFETIMES[:-1])
-BYTES_PER_GB = 1_000_000_000
-MAX_QUOTA = 1e9  # in GB; more bytes would not fit into a column
-QuotaAmount = Annotated[Number, Limits(le=MAX_QUOTA)]
-SUM_OF_PROJECTS = "Sum of its projects"
 POOL = Cell(
     "",
     "Node pool",
@@ -87,17 +91,12 @@ RULES = (
 )
 
 
-class DepartmentValues(BaseModel):
-    """The typed values of a department's form. Memory is in GB. A quota of ``None`` is the sum of
-    its projects' quotas."""
+class UnitValues(BaseModel):
+    """The typed values that the forms of departments and projects share, besides quotas."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str = ""
-    gpu_quota: QuotaAmount | None = None
-    cpu_quota: QuotaAmount | None = None
-    memory_quota: QuotaAmount | None = None
-    over_quota: Flag = False
     interactive_job_time_limit_seconds: Whole | None = None
     training_job_time_limit_seconds: Whole | None = None
     interactive_job_preempt_idle_duration_seconds: Whole | None = None
@@ -107,48 +106,40 @@ class DepartmentValues(BaseModel):
     training_node_types: tuple[str, ...] = ()
     workspace_node_types: tuple[str, ...] = ()
 
-    def service_values(self) -> dict[str, Any]:
-        """Return the values as keyword arguments of the services, with memory in bytes and the
-        scheduling rules in a mapping of their own."""
-        memory = None if self.memory_quota is None else round(self.memory_quota * BYTES_PER_GB)
-        values = self.model_dump(exclude=set(RULE_COLUMNS))
-        rules = self.model_dump(include=set(RULE_COLUMNS))
-        return values | {"memory_quota": memory, "rules": rules}
+    def rule_values(self) -> dict[str, Any]:
+        return self.model_dump(include=set(RULE_COLUMNS))
 
 
-class ProjectValues(DepartmentValues):
+class DepartmentValues(UnitValues, QuotaValues):
+    """The typed values of a department's form. A quota of ``None`` is the sum of its projects'
+    quotas. ``pools`` are the quotas in node pools besides the default one."""
+
+    pools: dict[str, QuotaValues] = {}
+
+
+class ProjectValues(UnitValues, ProjectQuotaValues):
     department: str = ""
     description: str = ""
-    rank: PriorityClass = PriorityClass.MEDIUM_LOW
     default_node_pools: tuple[str, ...] = ()
     default_queue: str = ""
-
-    def service_values(self) -> dict[str, Any]:
-        return super().service_values() | {"gpu_quota": self.gpu_quota or 0.0}
-
-
-def _quota(key: str, label: str, hint: str, empty: str) -> Field:
-    return Field(key, label, Input.NUMBER, hint, placeholder=empty)
-
-
-def _over_quota(hint: str) -> Field:
-    return Field("over_quota", "Over-quota", Input.FLAG, hint)
+    pools: dict[str, ProjectQuotaValues] = {}
 
 
 class DepartmentForm(Form):
+    """The form of a department. If its cluster is known and has node pools besides the default one,
+    it has the fields of their quotas too."""
+
     FIELDS: tuple[Field, ...] = (
         CLUSTER,
         Field("name", "Department name", required=True),
-        _quota("gpu_quota", "GPU quota", "In GPUs; 0.5 is half of one.", SUM_OF_PROJECTS),
-        _quota("cpu_quota", "CPU quota", "In cores.", SUM_OF_PROJECTS),
-        _quota("memory_quota", "CPU memory quota", "In GB.", SUM_OF_PROJECTS),
-        _over_quota(
-            "Its projects may use what other departments leave idle. Otherwise they never "
-            "hold more than the department's quota together."
-        ),
+        *department_fields(),
         *RULES,
     )
-    VALUES: type[DepartmentValues] = DepartmentValues
+    VALUES: type[DepartmentValues] | type[ProjectValues] = DepartmentValues
+    POOL_FIELDS = staticmethod(department_fields)
+    POOL_VALUES: type[QuotaValues] = QuotaValues
+    #: The columns of the default pool that the services take by themselves.
+    QUOTA_ARGUMENTS: tuple[str, ...] = ("gpu_quota", "cpu_quota", "memory_quota", "over_quota")
 
     def __init__(
         self, posted: QueryDict | None, *, by: User, initial: Values, fixed: Collection[str] = ()
@@ -156,13 +147,55 @@ class DepartmentForm(Form):
         clusters = Cluster.objects.visible_to(by)
         self.clusters = {str(cluster.pk): cluster for cluster in clusters}
         self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
+        self.pool_names = self._other_pools(posted, str(initial.get("cluster", "")))
+        new_quota = {"over_quota": True, "rank": PriorityClass.MEDIUM_LOW}
+        initial = {"pools": dict.fromkeys(self.pool_names, new_quota), **initial}
+        pool_fields = chain.from_iterable(map(self._fields_of_pool, self.pool_names))
         offered = {
             "clusters": [(pk, cluster.name) for pk, cluster in self.clusters.items()],
             **self.field_options(),
         }
-        super().__init__(self.FIELDS, initial, posted, offered=offered, fixed=fixed)
+        super().__init__(
+            (*self.FIELDS, *pool_fields), initial, posted, offered=offered, fixed=fixed
+        )
         if posted is not None:
             self._parse_values()
+
+    def _other_pools(self, posted: QueryDict | None, initial_cluster: str) -> list[str]:
+        """Return the node pools besides the default one of the cluster, if that is known, and in a
+        post only those that its page had."""
+        chosen = self.fixed_cluster or initial_cluster
+        if posted is not None:
+            chosen = self.fixed_cluster or posted.get("cluster", "")
+        elif not chosen and len(self.clusters) == 1:
+            (chosen,) = self.clusters
+        cluster = self.clusters.get(chosen)
+        names = [] if cluster is None else [pool.name for pool in cluster.pools.all()]
+        return [it for it in names if posted is None or f"pools-{it}-gpu_quota" in posted]
+
+    def _fields_of_pool(self, pool: str) -> tuple[Field, ...]:
+        return self.POOL_FIELDS(f"pools.{pool}.")
+
+    @property
+    def pools(self) -> list[ShownPool]:
+        """The quotas in node pools besides the default one."""
+        columns = [field.key for field in self.POOL_FIELDS()]
+        return [
+            ShownPool(pool, {column: self[f"pools-{pool}-{column}"] for column in columns})
+            for pool in self.pool_names
+        ]
+
+    @property
+    def may_have_pools(self) -> bool:
+        """Whether a cluster to choose from has node pools that the form does not show yet."""
+        clusters = self._clusters_to_choose()
+        return not self.pool_names and NodePool.objects.filter(cluster__in=clusters).exists()
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether the default pool has a limit or a weight, or errors in them."""
+        limits = (self["gpu_limit"], self["over_quota_weight"])
+        return any(shown.value or shown.errors for shown in limits)
 
     def field_options(self) -> dict[str, list[tuple[str, str]]]:
         return {}
@@ -185,7 +218,19 @@ class DepartmentForm(Form):
 
     def service_values(self) -> dict[str, Any]:
         """Return the values as keyword arguments of the services, without the cluster."""
-        return self.parsed_values.service_values()
+        parsed = self.parsed_values
+        columns = parsed.columns()
+        default = {name: columns.pop(name) for name in self.QUOTA_ARGUMENTS}
+        pool_quotas = {
+            pool: parsed.pools.get(pool, self.POOL_VALUES()).columns() for pool in self.pool_names
+        }
+        others = {*RULE_COLUMNS, *self.POOL_VALUES.model_fields, "pools"}
+        return {
+            **parsed.model_dump(exclude=others),
+            **default,
+            "pool_quotas": {**pool_quotas, DEFAULT_POOL: columns},
+            "rules": parsed.rule_values(),
+        }
 
     @property
     def cluster(self) -> Cluster:
@@ -209,18 +254,7 @@ class ProjectForm(DepartmentForm):
             required=True,
         ),
         Field("description", "Description"),
-        _quota("gpu_quota", "GPU quota", "In GPUs; 0.5 is half of one.", ""),
-        _quota("cpu_quota", "CPU quota", "In cores.", "Unlimited"),
-        _quota("memory_quota", "CPU memory quota", "In GB.", "Unlimited"),
-        _over_quota("May use what others leave idle, and returns it when they need it."),
-        Field(
-            "rank",
-            "Rank",
-            Input.SELECT,
-            "On this machine, of workloads with an equal claim, those of the higher rank start "
-            "first.",
-            options=RANKS,
-        ),
+        *project_fields(),
         Field(
             "default_node_pools",
             "Default node pools",
@@ -248,6 +282,9 @@ class ProjectForm(DepartmentForm):
         *RULES,
     )
     VALUES = ProjectValues
+    POOL_FIELDS = staticmethod(project_fields)
+    POOL_VALUES = ProjectQuotaValues
+    QUOTA_ARGUMENTS = (*DepartmentForm.QUOTA_ARGUMENTS, "rank")
 
     def __init__(
         self, posted: QueryDict | None, *, by: User, initial: Values, fixed: Collection[str] = ()
@@ -295,7 +332,6 @@ def initial_project_values(project: Project) -> Values:
     return initial_shared_values(project) | {
         "department": project.department.name,
         "description": project.description,
-        "rank": project.rank,
         "default_node_pools": project.default_node_pools,
         "default_queue": project.default_queue,
         "members": [str(user.pk) for user in researchers_of(project)],
@@ -316,19 +352,14 @@ def initial_shared_values(owner: Project | Department) -> Values:
     return {
         "cluster": str(owner.cluster_id),
         "name": owner.name,
-        "gpu_quota": _without_decimals(owner.gpu_quota),
-        "cpu_quota": _without_decimals(owner.cpu_quota),
-        "memory_quota": None
-        if owner.memory_quota is None
-        else _without_decimals(owner.memory_quota / BYTES_PER_GB),
-        "over_quota": owner.over_quota,
+        **initial_quota(owner),
+        "pools": {
+            pool: initial_quota(quota_in_pool(owner, pool))
+            for pool in pool_names(owner.cluster)
+            if pool != DEFAULT_POOL
+        },
         **{column: getattr(owner, column) for column in RULE_COLUMNS},
     }
-
-
-def _without_decimals(quota: float | None) -> float | int | None:
-    """Return a whole number as an int, so that its field shows ``8`` and not ``8.0``."""
-    return int(quota) if quota is not None and quota == int(quota) else quota
 
 
 class MemberForm(Form):

@@ -5,6 +5,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from clusters.models import Cluster
+from projects.models import Department, Project
+from projects.pool_quotas import (
+    DEFAULT_WEIGHT,
+    DepartmentQuotaColumns,
+    ProjectQuotaColumns,
+    pool_names,
+    quota_in_pool,
+)
 from projects.quotas import Demand, Quota
 from spec.values.quantities import format_bytes
 
@@ -80,6 +88,42 @@ def quota_bars(owners: Mapping[K, tuple[Quota, Demand]], key: K) -> list[QuotaBa
         bar("CPU cores", lambda quota: quota.cpu, lambda held: held.cpu, _format_number),
         bar("CPU memory", lambda quota: quota.memory, lambda held: held.memory, format_bytes),
     ]
+
+
+@dataclass(frozen=True)
+class PoolBars:
+    """The bars of an owner in a node pool, and whether it may exceed its quota there."""
+
+    pool: str
+    over_quota: str
+    bars: list[QuotaBar]
+
+
+def pool_bars(
+    owner: Project | Department,
+    shares_in: Callable[[str], Mapping[int, tuple[Quota, Demand]]],
+) -> list[PoolBars]:
+    """Return the bars of a project or department in each node pool. ``shares_in`` returns the quota
+    and the usage of each owner of its cluster in a pool, by id. Of several pools, only what has a
+    quota there is drawn."""
+    pools = pool_names(owner.cluster)
+    rows = []
+    for pool in pools:
+        bars = quota_bars(shares_in(pool), owner.pk)
+        if len(pools) > 1:
+            bars = [bar for bar in bars if bar.segments]
+        rows.append(PoolBars(pool, over_quota_text(quota_in_pool(owner, pool)), bars))
+    return rows
+
+
+def over_quota_text(row: ProjectQuotaColumns | DepartmentQuotaColumns) -> str:
+    """Say whether more than the quota may be used, up to which limit and with which weight."""
+    if not row.over_quota:
+        return "No"
+    limit = "" if row.gpu_limit is None else f"up to {_format_number(row.gpu_limit)} GPUs"
+    weight = row.over_quota_weight
+    weight_text = "" if weight in {None, DEFAULT_WEIGHT} else f"weight {weight:g}"
+    return ", ".join(filter(None, ["Yes", limit, weight_text]))
 
 
 def _draw(label: str, balance: Balance, write: Callable[[float], str]) -> QuotaBar:

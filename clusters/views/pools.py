@@ -84,7 +84,8 @@ def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
         row,
         "node pool",
         lambda: delete_pool(row, by=request.user),
-        text="Its nodes move to the default pool. Nothing changes on the nodes themselves.",
+        text="Its nodes move to the default pool, and the quotas in it are deleted. Nothing "
+        "changes on the nodes themselves.",
         crumb=(row.cluster.name, row.cluster.get_absolute_url()),
         back=home,
         home=home,

@@ -3,6 +3,7 @@
 from hashlib import sha256
 
 from engines.base import Handle, Launch
+from spec.parts.scheduling import DEFAULT_POOL
 from spec.values.names import object_name
 from spec.workload import Role
 
@@ -30,13 +31,14 @@ def project_namespace(project: str, prefix: str) -> str:
     return f"{prefix}{project}"
 
 
-def project_queue(project: str, prefix: str) -> str:
-    """The name of a project's queue, and the value of the label by which KAI finds it."""
-    return _queue_name("project", project, prefix)
+def project_queue(project: str, prefix: str, pool: str = DEFAULT_POOL) -> str:
+    """The name of a project's queue in a node pool, and the value of the label by which KAI finds
+    it."""
+    return _queue_name("project", project, prefix, pool)
 
 
-def department_queue(department: str, prefix: str) -> str:
-    return _queue_name("department", department, prefix)
+def department_queue(department: str, prefix: str, pool: str = DEFAULT_POOL) -> str:
+    return _queue_name("department", department, prefix, pool)
 
 
 def queue_label_value(prefix: str) -> str:
@@ -45,10 +47,12 @@ def queue_label_value(prefix: str) -> str:
     return _short_hash(prefix)
 
 
-def _queue_name(kind: str, name: str, prefix: str) -> str:
+def _queue_name(kind: str, name: str, prefix: str, pool: str) -> str:
     """A queue's name. Queues are cluster-wide: a department may be named like a project, and prefix
     plus name may read like another pair. The hashed tail tells them apart."""
-    return f"{prefix}{name}"[:LONGEST_START].rstrip("-") + f"-{_short_hash(kind, prefix, name)}"
+    others = () if pool == DEFAULT_POOL else (pool,)
+    start = "-".join((f"{prefix}{name}", *others))[:LONGEST_START].rstrip("-")
+    return f"{start}-{_short_hash(kind, prefix, name, *others)}"
 
 
 def _short_hash(*parts: str) -> str:

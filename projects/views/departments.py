@@ -17,11 +17,10 @@ from core.web.pages import deletion_page, form_page, respond_after_change
 from core.web.query import search_text
 from projects import departments
 from projects.forms import DepartmentForm, initial_shared_values
-from projects.lending import enforcement_sentence, quota_bars
+from projects.lending import enforcement_sentence, pool_bars
 from projects.meters import meters
 from projects.models import Department
 from projects.views.pages import current_quota_warning, form_methods
-from spec.parts.scheduling import DEFAULT_POOL
 
 DEPARTMENTS_A_PAGE = 50
 
@@ -81,17 +80,19 @@ def edit(request: Request, pk: int) -> HttpResponse:
                 messages.warning(request, warning)
             return respond_after_change(request, reverse("department-list"))
     neighbors = departments.shares_of(list(Department.objects.filter(cluster=department.cluster)))
-    shares = {
-        share.department.pk: (share.quota_in(DEFAULT_POOL), share.usage_in(DEFAULT_POOL))
-        for share in neighbors
-    }
     return _form(
         request,
         form,
         f"Edit {form.initial['name']}",
         "Save changes",
         warning=warning,
-        bars=quota_bars(shares, department.pk),
+        pools=pool_bars(
+            department,
+            lambda pool: {
+                share.department.pk: (share.quota_in(pool), share.usage_in(pool))
+                for share in neighbors
+            },
+        ),
         enforcement=enforcement_sentence(department.cluster),
     )
 

@@ -26,13 +26,13 @@ from core.web.pages import (
 from core.web.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank_project_values, initial_project_values
-from projects.lending import enforcement_sentence, quota_bars
+from projects.lending import PoolBars, enforcement_sentence, over_quota_text, pool_bars
 from projects.members import member_names
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked_warning, quota_of, total_quota, usage_of
 from projects.rules import rule_facts
-from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
+from spec.parts.scheduling import PriorityClass
 
 PROJECTS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -69,19 +69,16 @@ def listing(request: Request) -> HttpResponse:
 def detail(request: Request, pk: int) -> HttpResponse:
     visible = Project.objects.visible_to(request.user).for_list()
     project = get_object_or_404(visible, pk=pk)
-    neighbors = list(Project.objects.filter(cluster=project.cluster))
-    usage = usage_of(neighbors)
-    shares = {it.pk: (quota_of(it), usage[it.pk].in_pool(DEFAULT_POOL)) for it in neighbors}
+    pools = _pool_bars(project)
     workloads = project.workloads.visible_to(request.user).order_by("-created_at")
     context = {
         "project": project,
-        "bars": quota_bars(shares, project.pk),
+        "pools": pools,
         "enforcement": enforcement_sentence(project.cluster),
         "facts": (
             ("Cluster", project.cluster.name),
             ("Department", project.department.name),
-            ("Over-quota", "Yes" if project.over_quota else "No"),
-            ("Rank", PriorityClass(project.rank).label),
+            *_default_pool(project, pools),
             ("Default node pools", ", ".join(project.default_node_pools) or "None: any node"),
             *_default_queue(project),
             *_cluster_limits(project),
@@ -94,6 +91,27 @@ def detail(request: Request, pk: int) -> HttpResponse:
         "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "projects/project.html", "detail", context)
+
+
+def _default_pool(project: Project, pools: list[PoolBars]) -> list[tuple[str, str]]:
+    """Return what is beyond the quota of the only node pool; several say it at their bars."""
+    if len(pools) > 1:
+        return []
+    return [
+        ("Over-quota", over_quota_text(project)),
+        ("Rank", PriorityClass(project.rank).label),
+    ]
+
+
+def _pool_bars(project: Project) -> list[PoolBars]:
+    neighbors = list(
+        Project.objects.filter(cluster=project.cluster).prefetch_related("pool_quotas")
+    )
+    usage = usage_of(neighbors)
+    return pool_bars(
+        project,
+        lambda pool: {it.pk: (quota_of(it, pool), usage[it.pk].in_pool(pool)) for it in neighbors},
+    )
 
 
 def _default_queue(project: Project) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from celery import current_app
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from clusters import connections
-from clusters.models import Cluster
+from clusters.models import Cluster, NodePool
 from engines.base import EngineRefused
 from engines.fake import FakeEngine
 from engines.queues import Queue
@@ -56,12 +56,12 @@ def test_a_department_has_what_its_projects_have(
     ProjectFactory(name="b", gpu_quota=0.2, cpu_quota=3, over_quota=False, **common)
     DepartmentFactory(cluster=cluster, name="empty")
     ProjectFactory(name="elsewhere")
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         found = queues.wanted_queues(cluster)
     assert found == [
         Queue("research", "", gpus=0.3, cpu=5, memory=None, weight=1),
-        Queue("a", "research", gpus=0.1, cpu=2, memory=10**9, weight=1),
-        Queue("b", "research", gpus=0.2, cpu=3, memory=None, weight=0),
+        Queue("a", "research", gpus=0.1, cpu=2, memory=10**9, weight=1, priority=100),
+        Queue("b", "research", gpus=0.2, cpu=3, memory=None, weight=0, priority=100),
     ]
 
 
@@ -101,6 +101,35 @@ def test_a_department_may_go_over_a_quota_that_its_projects_keep(cluster: Cluste
     )
 
 
+def test_each_pool_has_queues_of_its_own(
+    cluster: Cluster, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    a100 = NodePool.objects.create(
+        cluster=cluster, name="a100", label_key="gpu", label_value="a100"
+    )
+    research = DepartmentFactory(cluster=cluster, name="research")
+    common: dict[str, Any] = {"cluster": cluster, "department": research, "gpu_quota": 1}
+    first = ProjectFactory(name="a", **common)
+    ProjectFactory(name="b", over_quota_weight=2, rank="high", **common)
+    first.pool_quotas.create(
+        pool=a100, gpu_quota=8, gpu_limit=16, over_quota_weight=4, rank="very-low"
+    )
+    with django_assert_num_queries(4):
+        found = queues.wanted_queues(cluster)
+    no_limits: dict[str, Any] = {"cpu": None, "memory": None}
+    assert found == [
+        Queue("research", "", 2, weight=3, **no_limits),
+        Queue("a", "research", 1, weight=1, priority=100, **no_limits),
+        Queue("b", "research", 1, weight=2, priority=130, **no_limits),
+        Queue("research", "", 8, weight=5, pool="a100", **no_limits),
+        Queue("a", "research", 8, weight=4, gpu_limit=16, priority=80, pool="a100", **no_limits),
+        Queue("b", "research", 0, weight=1, priority=100, pool="a100", **no_limits),
+    ]
+    research.pool_quotas.create(pool=a100, gpu_limit=10, over_quota_weight=7)
+    queue = queues.wanted_queues(cluster)[3]
+    assert (queue.gpus, queue.gpu_limit, queue.weight) == (8, 10, 7)
+
+
 def test_queues_of_a_cluster_follow_each_change_of_projects(
     cluster: Cluster,
     engine: FakeEngine,
@@ -117,7 +146,7 @@ def test_queues_of_a_cluster_follow_each_change_of_projects(
         services.update_project(project, by=by, gpu_quota=3, **CHANGED)
     assert engine.kept == [
         Queue("research", "", gpus=3, cpu=2, memory=10**9, weight=0),
-        Queue("vision", "research", gpus=3, cpu=2, memory=10**9, weight=0),
+        Queue("vision", "research", gpus=3, cpu=2, memory=10**9, weight=0, priority=100),
     ]
     with django_capture_on_commit_callbacks(execute=True):
         services.delete_project(project, by=by)
@@ -142,7 +171,7 @@ def test_queues_of_a_cluster_follow_the_quota_of_a_department(
         )
     assert engine.kept == [
         Queue("research", "", gpus=2, cpu=None, memory=10**9, weight=0),
-        Queue("vision", "research", gpus=3, cpu=None, memory=None, weight=1),
+        Queue("vision", "research", gpus=3, cpu=None, memory=None, weight=1, priority=100),
     ]
 
 

@@ -107,7 +107,7 @@ def _queue_by_age(workload: Workload) -> list[UUID]:
     """The order by age, for clusters whose scheduler decides."""
     rows = Workload.objects.filter(cluster=workload.cluster, phase__in=WAITING, deleted_at=None)
     if workload.cluster.capabilities.quotas:
-        rows = rows.filter(project=workload.project)
+        rows = rows.filter(project=workload.project, pool=workload.pool)
     ids = list(rows.order_by("queued_at", "pk").values_list("pk", flat=True)[: MAX_WAITING + 1])
     return ids if len(ids) <= MAX_WAITING else []
 

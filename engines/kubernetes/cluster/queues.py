@@ -1,4 +1,5 @@
-"""Maintain KAI's queues: one for each project below its department's, by which KAI shares GPUs.
+"""Maintain KAI's queues: in each node pool one for each project below its department's, by which
+KAI shares GPUs.
 
 KAI treats a missing limit as zero, so every queue states all of its bounds. Only fields that
 Trainyard sets are compared and written; others stay the administrator's.
@@ -18,6 +19,7 @@ from engines.kubernetes.labels import (
 )
 from engines.kubernetes.names import department_queue, project_queue, queue_label_value
 from engines.queues import Queue, Wanted
+from spec.parts.scheduling import DEFAULT_POOL
 
 API = f"{KAI_GROUP}/v2"
 QUEUES = f"/apis/{API}/queues"
@@ -40,20 +42,26 @@ def manifests(wanted: Iterable[Queue], prefix: str, installation: str = "") -> l
 
 
 def manifest(queue: Queue, prefix: str, installation: str = "") -> Manifest:
-    parent = {"parentQueue": department_queue(queue.department, prefix)} if queue.department else {}
-    named = project_queue if queue.department else department_queue
+    pool = queue.pool
+    parent: Manifest = {}
+    name = department_queue(queue.name, prefix, pool)
+    if queue.department:
+        parent = {"parentQueue": department_queue(queue.department, prefix, pool)}
+        name = project_queue(queue.name, prefix, pool)
+    priority = {} if queue.priority is None else {"priority": queue.priority}
     return {
         "apiVersion": API,
         "kind": "Queue",
         "metadata": {
-            "name": named(queue.name, prefix),
+            "name": name,
             "labels": {QUEUES_OF: queue_label_value(prefix)} | installation_labels(installation),
         },
         "spec": {
-            "displayName": queue.name,
+            "displayName": queue.name if pool == DEFAULT_POOL else f"{queue.name} in {pool}",
             **parent,
+            **priority,
             "resources": {
-                "gpu": bounds(queue.gpus, queue.weight),
+                "gpu": bounds(queue.gpus, queue.weight, most=queue.gpu_limit),
                 "cpu": bounds(queue.cpu, queue.weight, MILLI),
                 "memory": bounds(queue.memory, queue.weight, 1 / MEGA),
             },
@@ -61,10 +69,15 @@ def manifest(queue: Queue, prefix: str, installation: str = "") -> Manifest:
     }
 
 
-def bounds(quota: float | None, weight: int, unit: float = 1) -> Manifest:
+def bounds(
+    quota: float | None, weight: float, unit: float = 1, *, most: float | None = None
+) -> Manifest:
+    """The bounds of a resource. ``most`` is its limit where it may exceed the quota."""
     deserved = UNBOUND if quota is None else _number(quota * unit)
-    limit = UNBOUND if weight else deserved
-    return {"quota": deserved, "limit": limit, "overQuotaWeight": weight}
+    limit = deserved
+    if weight:
+        limit = UNBOUND if most is None else _number(most * unit)
+    return {"quota": deserved, "limit": limit, "overQuotaWeight": _number(weight)}
 
 
 def update_queues(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> None:

@@ -18,6 +18,8 @@ WANTED = [
     Queue("none", "", gpus=0, cpu=0.5, memory=0, weight=0),
     Queue("vision", "capped", gpus=4, cpu=None, memory=None, weight=1),
     Queue("capped", "", gpus=3, cpu=None, memory=10**9, weight=0),
+    Queue("research", "", 8, None, None, weight=2.5, gpu_limit=12, pool="a100"),
+    Queue("team-a", "research", 8, 64, None, weight=2, gpu_limit=16, priority=120, pool="a100"),
 ]
 
 

@@ -40,7 +40,7 @@ def labels(launch: Launch, prefix: str) -> dict[str, str]:
     if not has_kai(launch):
         return {}
     spec = launch.spec
-    values = {QUEUE: project_queue(launch.handle.project, prefix)}
+    values = {QUEUE: project_queue(launch.handle.project, prefix, spec.first_pool)}
     values |= {PRIORITY: str(spec.priority_class)} if spec.priority_class else {}
     return values | ({PREEMPTIBILITY: str(spec.preemptibility)} if spec.preemptibility else {})
 

@@ -40,10 +40,29 @@ def test_the_manifest_of_a_queue_says_every_bound() -> None:
 
 
 def test_a_job_names_the_queue_of_its_project() -> None:
-    job = render(case("pytorch-kai"), prefix="trainyard-")[-1]
+    launch = case("pytorch-kai")
+    anywhere = launch.spec.model_copy(update={"node_pools": ()})
+    job = render(replace(launch, spec=anywhere), prefix="trainyard-")[-1]
     pods = [it["template"] for it in job["spec"]["pytorchReplicaSpecs"].values()]
     named = {it["metadata"]["labels"][LABEL] for it in (job, *pods)}
     assert named == {manifest(TEAM, "trainyard-")["metadata"]["name"]}
+
+
+def test_a_job_names_the_queue_of_the_first_pool_that_it_names() -> None:
+    launch = case("pytorch-kai")
+    spec = launch.spec.model_copy(update={"node_pools": ("a100", "t4")})
+    site = replace(launch.site, pools={"a100": ("gpu", "a100"), "t4": ("gpu", "t4")})
+    job = render(replace(launch, spec=spec, site=site), prefix="trainyard-")[-1]
+    queue = replace(TEAM, pool="a100")
+    assert job["metadata"]["labels"][LABEL] == manifest(queue, "trainyard-")["metadata"]["name"]
+
+
+def test_queues_of_a_pool_are_below_the_department_there() -> None:
+    department = manifest(replace(RESEARCH, pool="a100"), PREFIX)
+    project = manifest(replace(TEAM, pool="a100"), PREFIX)
+    assert project["spec"]["parentQueue"] == department["metadata"]["name"]
+    assert "a100" in department["metadata"]["name"]
+    assert project["metadata"]["name"] != manifest(TEAM, PREFIX)["metadata"]["name"]
 
 
 def test_names_of_queues_are_valid_and_differ() -> None:
@@ -118,10 +137,11 @@ def test_only_queues_that_differ_are_written(kai: Api) -> None:
     path = f"{QUEUES}/{project_queue('team-a', PREFIX)}"
     assert keep(kai, replace(TEAM, gpus=3.0), *WANTED[1:]) == [path]
     assert kai.get(path)["spec"]["resources"]["gpu"]["quota"] == 3
-    kai.merge(path, {"spec": {"priority": 7, "resources": {"gpu": {"limit": 1}}}})
+    others = {"preemptMinRuntime": "7m", "resources": {"gpu": {"limit": 1}}}
+    kai.merge(path, {"spec": others})
     assert keep(kai, replace(TEAM, gpus=3.0), *WANTED[1:]) == [path]
     spec = kai.get(path)["spec"]
-    assert (spec["priority"], spec["resources"]["gpu"]["limit"]) == (7, -1)
+    assert (spec["preemptMinRuntime"], spec["resources"]["gpu"]["limit"]) == ("7m", -1)
 
 
 @pytest.mark.kubernetes
