@@ -44,6 +44,7 @@ KINDS = (
     "environment",
     "general settings",
     "group",
+    "mail server",
     "node pool",
     "policy",
     "project",

@@ -226,7 +226,7 @@ TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15, least=1)  # wi
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
 
 # --- Mail --------------------------------------------------------------------------------------
-# The SMTP server that sends people's notifications. Without a host, there is no mail.
+# The SMTP server that sends people's notifications, until administrators save one on its page.
 EMAIL_HOST = env_str("EMAIL_HOST")
 EMAIL_USE_SSL = env_bool("EMAIL_USE_SSL", default=False)  # from the start, usually at port 465
 EMAIL_USE_TLS = env_bool("EMAIL_USE_TLS", default=bool(EMAIL_HOST) and not EMAIL_USE_SSL)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -312,6 +312,62 @@ class Subscription(models.Model):
 
     def __str__(self) -> str:
         return f"Workloads of {self.project}" if self.project else "My workloads"
+
+
+class Encryption(models.TextChoices):
+    """How the connection to a mail server is encrypted."""
+
+    STARTTLS = "starttls", "STARTTLS, usually at port 587"
+    TLS = "tls", "TLS from the start, usually at port 465"
+    NONE = "none", "None"
+
+
+def encryptions() -> Choices:
+    return Encryption.choices
+
+
+class MailServer(models.Model):
+    """The mail server that administrators saved, at most one. Without a row it is the server of the
+    environment, which is an instance without a primary key. Nobody sees the password again."""
+
+    host = models.CharField(
+        max_length=255,
+        validators=[
+            RegexValidator(
+                r"^[A-Za-z0-9:]([A-Za-z0-9.:-]*[A-Za-z0-9])?\Z",
+                "Enter a host name, such as smtp.example.com, or an IP address.",
+            )
+        ],
+    )
+    port = models.PositiveIntegerField(
+        default=587, validators=[MinValueValidator(1), MaxValueValidator(65535)]
+    )
+    encryption = models.CharField(max_length=10, choices=encryptions, default=Encryption.STARTTLS)
+    username = models.CharField("user", max_length=255, blank=True)
+    password = RenewableTextField(blank=True)
+    sender = models.EmailField("sender address")
+    sender_name = models.CharField(
+        max_length=100,
+        blank=True,
+        validators=[RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", "Enter one line of text.")],
+    )
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        verbose_name = "mail server"
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether an administrator saved it; otherwise the environment has it."""
+        return self.pk is not None
+
+    @property
+    def lacks_password(self) -> bool:
+        """Whether the password is missing, or was encrypted with a key that is lost."""
+        return bool(self.username) and not self.password
 
 
 class Mail(models.Model):

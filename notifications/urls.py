@@ -1,8 +1,9 @@
-"""``/notifications/``: what people are told, and what they subscribe to. ``/webhooks/``: URLs that
-get messages about workloads."""
+"""``/notifications/``: what people are told, and what they subscribe to. ``/mail-server/``: the
+server that sends emails. ``/webhooks/``: URLs that get messages about workloads."""
 
 from django.urls import path
 
+from notifications.channels import views as channels
 from notifications.people import views as people
 from notifications.webhooks import views
 
@@ -15,6 +16,8 @@ urlpatterns = [
     path("notifications/settings/new/", people.subscribe, name="subscription-create"),
     path("notifications/settings/<uuid:pk>/edit/", people.edit, name="subscription-edit"),
     path("notifications/settings/<uuid:pk>/delete/", people.delete, name="subscription-delete"),
+    path("mail-server/", channels.edit, name="mail-server"),
+    path("mail-server/delete/", channels.delete, name="mail-server-delete"),
     path("webhooks/", views.listing, name="webhook-list"),
     path("webhooks/new/", views.create, name="webhook-create"),
     path("webhooks/<uuid:pk>/", views.detail, name="webhook-detail"),

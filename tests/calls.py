@@ -43,6 +43,7 @@ def address(path: str) -> str:
         "type_id",
         "category_id",
         "rule_id",
+        "security_key",
         "setting_key",
         "channel_name",
     ):

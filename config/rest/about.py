@@ -1,4 +1,6 @@
-"""REST: the version of Trainyard."""
+"""REST: the version of Trainyard, and its logo."""
+
+from base64 import b64encode
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -26,3 +28,14 @@ class VersionOut(Wire):
 def get_version(request: HttpRequest) -> VersionOut:
     """The version of Trainyard and of this API."""
     return VersionOut(version=settings.VERSION, api=API_VERSION)
+
+
+class LogoOut(Wire):
+    logo: str = Field(description="The picture as an address that contains it: data:image/svg+xml")
+
+
+@router.get("/logo", response=LogoOut, by_alias=True)
+def get_logo(request: HttpRequest) -> LogoOut:
+    """The logo on the pages, which cannot be changed."""
+    picture = (settings.BASE_DIR / "static" / "img" / "logo.svg").read_bytes()
+    return LogoOut(logo=f"data:image/svg+xml;base64,{b64encode(picture).decode()}")

@@ -15,6 +15,7 @@ from accounts.api.idempotency import run_once_per_key
 from accounts.api.keys import router as access_keys
 from accounts.api.roles import router as roles
 from accounts.api.service_accounts import router as service_accounts
+from accounts.api.sign_in import router as sign_in
 from accounts.api.tokens import Bearer
 from accounts.api.tokens import router as accounts
 from accounts.api.users import router as users
@@ -42,6 +43,7 @@ from core.rest.api import (
 )
 from core.rest.edits import with_preconditions
 from core.text import UnfitJson, parse_json
+from notifications.channels.api import router as notification_channels
 from notifications.people.api import router as people_notifications
 from notifications.webhooks.api import router as webhooks
 from policies.api.routes import router as policies
@@ -133,10 +135,12 @@ api.add_router("", service_accounts)
 api.add_router("", access_rules)
 api.add_router("", audit_log)
 api.add_router("", general_settings)
+api.add_router("", sign_in)
 api.add_router("", about)
 api.add_router("", webhooks)
 api.add_router("", policies)
 api.add_router("", policy_simulation)
+api.add_router("", notification_channels)
 api.add_router("", people_notifications)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))

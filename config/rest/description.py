@@ -31,6 +31,7 @@ PATH_PARAMETERS = {
     "project_id": "The ID of the project",
     "role_id": "The ID of the role",
     "rule_id": "The number of the access rule",
+    "security_key": "The key of the setting",
     "setting_key": "The key of the setting",
     "subscription_id": "The ID of the subscription",
     "template_id": "The ID of the template",

@@ -87,6 +87,14 @@ SUBSCRIPTION: dict[str, Any] = {
     ],
     "channels": [],
 }
+MAIL_SERVER: dict[str, Any] = {
+    "smtpHost": "smtp.example.com",
+    "smtpPort": 587,
+    "smtpTlsEnabled": True,
+    "from": "trainyard@example.com",
+    "username": "trainyard",
+    "password": "a-password",
+}
 EXAMPLES: dict[str, Any] = {
     "create_token": {"grantType": "password", "username": "ada", "password": "analytical-engine"},
     "create_access_key": KEY | {"expiresAt": "2030-01-31T00:00:00Z"},
@@ -123,6 +131,17 @@ EXAMPLES: dict[str, Any] = {
     "update_project": {"description": "Models that see", "rank": "high"},
     "replace_project_resources": QUOTAS,
     "change_project_resources": [{"gpu": {"deserved": 4}}],
+    "create_notification_channel": {
+        "type": "slack",
+        "config": {"apiToken": "https://hooks.slack.com/services/T000/B000/secret"},
+    },
+    "update_notification_channel": {"type": "email", "config": MAIL_SERVER},
+    "patch_notification_channel": {"config": {"fromDisplayName": "Cluster"}},
+    "validate_notification_channel": {
+        "type": "email",
+        "config": MAIL_SERVER | {"recipients": ["ada@example.com"]},
+    },
+    "update_notification_state": {"enabled": True, "email": {"enabled": False}},
     "create_webhook": {
         "name": "chat",
         "url": "https://hooks.example.com/trainyard",

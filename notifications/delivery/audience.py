@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-
-from django.conf import settings
+from functools import cached_property
 
 from accounts import access
 from accounts.models import User
+from notifications.delivery.mail_server import find_active_server
 from notifications.models import Notification, Subscription
 from projects.models import Project
 from workloads.models import Workload
@@ -97,14 +97,13 @@ class Audience:
             if not name or not access.may(user, "workloads.read", *project.scope_keys):
                 continue
             earlier = chosen.get(user.pk)
-            wants_mail = subscription.mail and may_mail(user)
+            wants_mail = subscription.mail and bool(user.email) and self._has_mail_server
             if earlier is None:
                 chosen[user.pk] = Recipient(user, name, wants_mail)
             elif wants_mail:
                 chosen[user.pk] = Recipient(user, earlier.type, wants_mail)
         yield from chosen.values()
 
-
-def may_mail(user: User) -> bool:
-    """Whether mail can reach this user: there is a mail server, and they have an address."""
-    return bool(settings.EMAIL_HOST and user.email)
+    @cached_property
+    def _has_mail_server(self) -> bool:
+        return find_active_server() is not None

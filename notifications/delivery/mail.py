@@ -8,13 +8,11 @@ comes no sooner than five minutes later.
 """
 
 import logging
-import threading
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 
-from django.core.mail import EmailMultiAlternatives, get_connection
+from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.template.loader import render_to_string
@@ -23,7 +21,7 @@ from django.utils import timezone
 from accounts.models import User
 from core.broker import enqueue
 from core.broker.lease import hold_lease
-from notifications.delivery.audience import may_mail
+from notifications.delivery import mail_server
 from notifications.delivery.outbox import MAIL
 from notifications.delivery.results import DELAYS, KEPT_FOR
 from notifications.messages import Message, link_to, message_of
@@ -38,7 +36,7 @@ SEND_SECONDS = 60.0  # for one mail, however slowly the server answers
 LONGEST_SECONDS = 60.0  # then the clock calls again
 LEASE_SECONDS = 90.0  # longer than sending one mail takes
 CLAIM_DURATION = timedelta(seconds=120)
-CUT_OFF = f"The mail server did not take it within {SEND_SECONDS:g} s."
+NO_SERVER = "There is no mail server any more."
 
 
 def run() -> None:
@@ -68,7 +66,7 @@ def write_mails() -> None:
 
 def _write_mails_to(user: User) -> None:
     waiting = Notification.objects.select_for_update().filter(user=user, wants_mail=True, mail=None)
-    if not may_mail(user):  # there is no server or no address any more
+    if not (user.email and mail_server.find_active_server()):  # any more
         waiting.update(wants_mail=False)
         return
     rows = list(waiting.order_by("at", "pk"))
@@ -111,21 +109,23 @@ def send_mail(mail: Mail) -> bool:
     if not rows or not mail.user.is_active:
         _record(mail, state=DeliveryState.FAILED, fault="Its person may no longer see it.")
         return True
-    try:
-        _send_within_limit(email_of(mail, rows))
-    except (SMTPException, OSError, ValueError) as error:
-        fault = fault_in_words(error)
-        log.warning("Mail %s was not sent: %s", mail.pk, fault)
-        if _is_final(error) or mail.attempts > len(DELAYS):
-            _record(mail, state=DeliveryState.FAILED, fault=fault)
-            return True
-        next_try_at = timezone.now() + DELAYS[mail.attempts - 1]
-        Mail.objects.filter(pk=mail.pk).update(
-            next_try_at=next_try_at, fault=fault, sent_at=timezone.now()
-        )
-        return False
-    _record(mail, state=DeliveryState.DELIVERED, fault="")
-    return True
+    server = mail_server.find_active_server()
+    if server is None:
+        _record(mail, state=DeliveryState.FAILED, fault=NO_SERVER)
+        return True
+    result = mail_server.send_email(email_of(mail, rows), server, SEND_SECONDS)
+    if not result.fault:
+        _record(mail, state=DeliveryState.DELIVERED, fault="")
+        return True
+    log.warning("Mail %s was not sent: %s", mail.pk, result.fault)
+    if result.is_final or mail.attempts > len(DELAYS):
+        _record(mail, state=DeliveryState.FAILED, fault=result.fault)
+        return True
+    next_try_at = timezone.now() + DELAYS[mail.attempts - 1]
+    Mail.objects.filter(pk=mail.pk).update(
+        next_try_at=next_try_at, fault=result.fault, sent_at=timezone.now()
+    )
+    return False
 
 
 def email_of(mail: Mail, rows: Sequence[Notification]) -> EmailMultiAlternatives:
@@ -146,51 +146,6 @@ def email_of(mail: Mail, rows: Sequence[Notification]) -> EmailMultiAlternatives
     )
     email.attach_alternative(render_to_string("notifications/mail.html", context), "text/html")
     return email
-
-
-def _send_within_limit(email: EmailMultiAlternatives) -> None:
-    """Send an email, and give up after ``SEND_SECONDS``. A time limit of sockets is not enough: it
-    begins again with each byte of a slow answer."""
-    errors: list[Exception] = []
-
-    def send() -> None:
-        connection = get_connection()
-        try:
-            connection.open()
-            connection.send_messages([email])
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()  # Django leaves it open after a refused sign-in
-
-    thread = threading.Thread(target=send, name="mail", daemon=True)
-    thread.start()
-    thread.join(SEND_SECONDS)
-    if thread.is_alive():
-        raise TimeoutError(CUT_OFF)
-    if errors:
-        raise errors[0]
-
-
-def _is_final(error: Exception) -> bool:
-    """Whether the server will refuse the mail again. A wrong password can be corrected."""
-    if isinstance(error, SMTPRecipientsRefused):
-        return all(code >= 500 for code, _ in error.recipients.values())
-    return isinstance(error, SMTPResponseException) and 550 <= error.smtp_code < 560
-
-
-def fault_in_words(error: Exception) -> str:
-    """Return why a mail was not taken, as the server says it."""
-    if isinstance(error, SMTPRecipientsRefused):
-        ((code, answer), *_) = error.recipients.values()
-        return f"The mail server refused the address: {code} {_text(answer)}"
-    if isinstance(error, SMTPResponseException):
-        return f"The mail server answered {error.smtp_code} {_text(error.smtp_error)}"
-    return str(error) if str(error) == CUT_OFF else f"The mail server cannot be used: {error}"
-
-
-def _text(answer: bytes | str) -> str:
-    return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
 
 
 def _record(mail: Mail, *, state: DeliveryState, fault: str) -> None:

@@ -1,9 +1,8 @@
-"""REST: what people can hear of, what they subscribe to, and how it is sent."""
+"""REST: what people can hear of, and what they subscribe to."""
 
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from ninja import Router, Status
 
 from accounts.api.tokens import ApiRequest
@@ -13,13 +12,7 @@ from notifications.models import Subscription
 from notifications.people import services
 from notifications.people.schemas import (
     EMAIL,
-    ChannelConfig,
-    ChannelMeta,
-    ChannelOut,
-    EmailState,
-    NotificationStateOut,
     NotificationTypeOut,
-    SlackState,
     SubscriptionIn,
     SubscriptionOut,
 )
@@ -37,39 +30,6 @@ def get_notification_types(request: ApiRequest) -> list[NotificationTypeOut]:
         for category, names in events.PERSONAL_TYPES.items()
         for name in names
     ]
-
-
-@router.get("/notification-state", response=NotificationStateOut, by_alias=True)
-def get_notification_state(request: ApiRequest) -> NotificationStateOut:
-    """Where notifications are sent besides the pages."""
-    return NotificationStateOut(
-        enabled=True,
-        email=EmailState(enabled=bool(settings.EMAIL_HOST)),
-        slack=SlackState(enabled=False, workspace_name=""),
-    )
-
-
-@router.get("/notification-channels", response=list[ChannelMeta], by_alias=True)
-def get_notification_channels(request: ApiRequest) -> list[ChannelMeta]:
-    """The channels of subscriptions: ``email``, if there is a mail server. Slack is reached by
-    webhooks."""
-    return [ChannelMeta(name=EMAIL, type="email")] if settings.EMAIL_HOST else []
-
-
-@router.get("/notification-channels/{channel_name}", response=ChannelOut, by_alias=True)
-def get_notification_channel(request: ApiRequest, channel_name: str) -> ChannelOut:
-    """The mail server, without its user and password. The environment sets it up."""
-    if channel_name != EMAIL or not settings.EMAIL_HOST:
-        raise not_found("The channel")
-    config: dict[str, Any] = {
-        "smtp_host": settings.EMAIL_HOST,
-        "smtp_port": settings.EMAIL_PORT,
-        "from": settings.DEFAULT_FROM_EMAIL,
-        "smtp_tls_enabled": settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL,
-        "recipients": [],
-        "direct_notifications": True,
-    }
-    return ChannelOut(name=EMAIL, type="email", config=ChannelConfig(**config))
 
 
 @router.get("/subscriptions", response=list[SubscriptionOut], by_alias=True)

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -17,6 +16,7 @@ from core.forms.form import Form, collect_errors
 from core.web.http import is_visit, render_partial
 from core.web.pages import deletion_page, form_page, respond_after_change
 from notifications import events
+from notifications.delivery import mail_server
 from notifications.models import Subscription
 from notifications.people import services
 from notifications.people.forms import SubscriptionForm
@@ -77,7 +77,7 @@ def subscriptions(request: Request) -> HttpResponse:
     context = {
         "rows": [(row, [labels[name] for name in row.events if name in labels]) for row in rows],
         "default": [labels[name] for name in Subscription().events],
-        "has_mail_server": bool(settings.EMAIL_HOST),
+        "has_mail_server": mail_server.find_active_server() is not None,
         "mails": request.user.mails.all()[:MAILS_SHOWN],
     }
     return render_partial(request, "notifications/subscriptions.html", "rows", context)

@@ -26,7 +26,12 @@ from tests.factories import (
     WorkloadFactory,
 )
 from tests.fuzz.bodies import ASSETS
-from tests.notifications.factories import NotificationFactory, SubscriptionFactory, WebhookFactory
+from tests.notifications.factories import (
+    MailServerFactory,
+    NotificationFactory,
+    SubscriptionFactory,
+    WebhookFactory,
+)
 from tests.policies.examples import make_policy, rule
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
@@ -160,6 +165,7 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
     workload.save()
     asked = ConnectionTest.objects.create(cluster=cluster, asked_by=admin, kind=cluster.kind)
     pool = NodePool.objects.create(cluster=cluster, name=SECRET, label_key="gpu")
+    MailServerFactory.create(username="mail", password=SECRET)
     of_author = {"project": project, "created_by": author, "running": True}
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
     workspace = WorkloadFactory.create(name=f"{SECRET}-desk", workspace=True, **of_author)
@@ -169,6 +175,7 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "users": author.pk,
         "notifications": NotificationFactory.create(workload=workload, title=SECRET).pk,
         "notification-channels": "email",
+        "security/settings": "logoutRedirectUri",
         "subscriptions": SubscriptionFactory.create(user=author).pk,
         "notifications/settings": SubscriptionFactory.create(user=author, project=project).pk,
         "groups": groups.create_group(by=admin, name=SECRET, people=[author]).pk,

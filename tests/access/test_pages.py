@@ -85,6 +85,8 @@ TABLE = r"""
 13333+ 13333? /users/<int:pk>/password/
 13333+ 13333? /users/new/
 13333+ 13333+ /settings/
+13333+ 13333? /mail-server/
+13333+ 13333+ /mail-server/delete/
 13++++ 555555 /webhooks/
 13++++ 13???? /webhooks/new/
 134+++ 555555 /webhooks/<uuid:pk>/

@@ -100,7 +100,13 @@ TABLE = """
 1+++++ 1 +++++ GET    /notification-types
 1+++++ 1 +++++ GET    /notification-state
 1+++++ 1 +++++ GET    /notification-channels
-144444 1 44444 GET    /notification-channels/{channel_name}
+13333+ 1 3333+ GET    /notification-channels/{channel_name}
+13333? 1 3333? POST   /notification-channels
+13333+ 1 3333+ PUT    /notification-channels/{channel_name}
+13333+ 1 3333+ PATCH  /notification-channels/{channel_name}
+13333+ 1 3333+ DELETE /notification-channels/{channel_name}
+13333+ 1 3333+ POST   /validate-notification-channel
+13333+ 1 3333+ PATCH  /notification-state
 1+++++ 1 +++++ GET    /subscriptions
 1+++++ 1 +++++ POST   /subscriptions
 1444+4 1 444+4 PUT    /subscriptions/{subscription_id}
@@ -184,6 +190,10 @@ TABLE = """
 13333+ 1 3333+ GET    /audit/log
 13333+ 1 3333+ GET    /audit/log/file
 13333+ 1 3333+ POST   /users/{user_id}/logout
+13333+ 1 3333+ GET    /security/settings
+13333+ 1 3333+ GET    /security/settings/{security_key}
+13333+ 1 3333+ GET    /idps
+1+++++ 1 +++++ GET    /logo
 13333+ 1 3333+ GET    /settings
 13333+ 1 3333+ GET    /settings/{setting_key}
 13333+ 1 3333+ PUT    /settings

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from notifications.models import Delivery, Webhook
+from notifications.channels import services as channels
+from notifications.models import Delivery, MailServer, Webhook
 from notifications.people import services as people
 from notifications.webhooks import services as webhooks
 from projects.scopes import OwningScope
 from tests.audit.objects import SECRET, Verbs
-from tests.notifications.factories import SubscriptionFactory, WebhookFactory
+from tests.notifications.factories import MailServerFactory, SubscriptionFactory, WebhookFactory
 
 ASKED: dict[str, Any] = {
     "name": "chat",
@@ -31,9 +32,34 @@ CHOSEN: dict[str, Any] = {
     "mail": False,
     "pending_minutes": 5,
 }
+
+
+def _mail_server() -> MailServer:
+    return MailServerFactory(username="mail", password=SECRET)
+
+
+_CHANNELS = "notifications.channels.services"
 _PEOPLE = "notifications.people.services"
 _WHERE = "notifications.webhooks.services"
 HOOKS: Verbs = {
+    f"{_CHANNELS}.save_mail_server": (
+        "create mail server",
+        lambda s: channels.save_mail_server(
+            MailServerFactory.build(username="mail", password=SECRET), by=s.admin
+        ),
+    ),
+    f"{_CHANNELS}.delete_mail_server": (
+        "delete mail server",
+        lambda s: (_mail_server(), channels.delete_mail_server(by=s.admin)),
+    ),
+    f"{_CHANNELS}.turn_mail_server": (
+        "update mail server",
+        lambda s: (_mail_server(), channels.turn_mail_server(by=s.admin, on=False)),
+    ),
+    f"{_CHANNELS}.send_test_mail": (
+        "test mail server",
+        lambda s: channels.send_test_mail(_mail_server(), by=s.admin, to=["ada@example.com"]),
+    ),
     f"{_WHERE}.create": (
         "create webhook",
         lambda s: webhooks.create(by=s.admin, place=OwningScope(s.project), **ASKED),

@@ -43,12 +43,20 @@ RULE = {
 
 ROLE = {"name": "Observer", "permissionSets": [{"id": "view-workloads"}]}
 
+MAIL_CHANNEL: dict[str, Any] = {
+    "type": "email",
+    "config": {"smtpHost": "smtp.example.com", "from": "trainyard@example.com"},
+}
 PEOPLE: dict[str, Any] = {
     "/access-keys": {"name": "ci"},
     "/device-sign-ins": {"name": "trainyard on laptop"},
     "/device-sign-ins/key": {"deviceCode": "a"},
     "/users": {"email": "ada@example.com"},
     "/settings": {"key": "topology", "value": True},
+    "/notification-channels": MAIL_CHANNEL,
+    "/notification-channels/{channel_name}": MAIL_CHANNEL,
+    "/validate-notification-channel": MAIL_CHANNEL,
+    "/notification-state": {"enabled": True, "email": {"enabled": True}},
     "/me/password": {"currentPassword": "a", "newPassword": "b"},
     "/authorization/permitted-scopes": {"resourceType": "project"},
     "/authorization/access-rules": RULE,

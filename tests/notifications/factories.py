@@ -3,7 +3,8 @@
 from factory.declarations import LazyFunction, SelfAttribute, Sequence, SubFactory, Trait
 from factory.django import DjangoModelFactory
 
-from notifications.models import Notification, Subscription, Webhook
+from notifications.delivery.mail_server import ROW_ID
+from notifications.models import MailServer, Notification, Subscription, Webhook
 from projects.scopes import Scope
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 
@@ -25,6 +26,18 @@ class WebhookFactory(DjangoModelFactory[Webhook]):
     url = "https://hooks.example.com/trainyard"
     events = LazyFunction(lambda: ["*"])
     scope = Scope.ACCOUNT
+
+
+class MailServerFactory(DjangoModelFactory[MailServer]):
+    """The saved mail server."""
+
+    class Meta:
+        model = MailServer
+        django_get_or_create = ("id",)
+
+    id = ROW_ID
+    host = "smtp.example.com"
+    sender = "trainyard@example.com"
 
 
 class SubscriptionFactory(DjangoModelFactory[Subscription]):

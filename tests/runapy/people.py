@@ -44,6 +44,14 @@ def _settings(runai: RunaiCaller) -> None:
     runai("TenantApi.update_tenant_setting", request, takes="TenantSettingCreationResponse")
     one = runai("TenantApi.get_tenant_settings_by_key", "topology", takes="Setting")
     assert (one["value"], one["active"]) == ("true", True)
+    every = runai("SettingsApi.get_security_settings", takes="SettingsGetResponse")
+    assert every["autoRedirectSSO"]["enabled"] is False
+    its = "SettingsApi.get_security_setting_by_key"
+    one = runai(its, "browserSessionTimeout", takes="SettingsGetResponse")
+    assert one["browserSessionTimeout"] == {"idleTimeout": None}
+    assert runai("IdpsApi.get_idps", takes="Idp1") == []
+    logo = runai("LogoApi.get_tenant_logo", takes="GetTenantLogo200Response")["logo"]
+    assert logo.startswith("data:image/svg+xml;base64,")
 
 
 def _own_password(runai: RunaiCaller, pk: int, password: str) -> None:

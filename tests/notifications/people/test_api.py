@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from accounts.models import User
 from notifications.models import Subscription
@@ -60,17 +59,3 @@ def test_nobody_reaches_projects_and_subscriptions_of_others(
     theirs = SubscriptionFactory(project=ProjectFactory())
     assert stranger("GET", "/subscriptions")[1] == []
     assert stranger("DELETE", f"/subscriptions/{theirs.pk}")[0] == 404
-
-
-def test_the_mail_server_is_a_channel_without_its_password(
-    call: Caller, settings: Settings
-) -> None:
-    settings.EMAIL_HOST = ""
-    assert call("GET", "/notification-channels")[1] == []
-    assert call("GET", "/notification-channels/email")[0] == 404
-    settings.EMAIL_HOST = "smtp.example.com"
-    settings.EMAIL_HOST_PASSWORD = "zanzibar"
-    assert call("GET", "/notification-state")[1]["email"] == {"enabled": True}
-    status, channel = call("GET", "/notification-channels/email")
-    assert (status, channel["config"]["smtpHost"]) == (200, "smtp.example.com")
-    assert "zanzibar" not in str(channel)
