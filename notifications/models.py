@@ -40,6 +40,10 @@ UNADDRESSED = (
     "The address was encrypted with a key that this Trainyard no longer has. Enter it again."
 )
 UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Get a new one."
+SHORTEST_WAIT = 1  # minute
+LONGEST_WAIT = 7 * 24 * 60  # minutes
+DEFAULT_WAIT = 30  # minutes
+WAIT_LIMITS = (MinValueValidator(SHORTEST_WAIT), MaxValueValidator(LONGEST_WAIT))
 LONGEST_BODY = 128 * 1024  # room for the longest message of an event, however it is escaped
 
 
@@ -73,7 +77,8 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 class Webhook(Scoped):
     """A URL that gets messages about the workloads of its scope.
 
-    ``events`` are types of events, or ``*`` for all. Until ``old_secret_until`` messages are also
+    ``events`` are types of events, or ``*`` for all. A workload counts as pending for long after
+    ``pending_minutes``. Until ``old_secret_until`` messages are also
     signed with the previous secret. ``failures`` is the number of failures since the last success;
     the first of them was at ``failing_since``. Nothing is sent before ``quiet_until``.
     ``ended_because`` says why Trainyard turned the webhook off. Messages for Slack are not signed,
@@ -87,6 +92,7 @@ class Webhook(Scoped):
     format = models.CharField(max_length=10, choices=formats, default=MessageFormat.SIGNED)
     url = RenewableTextField("address")
     events = models.JSONField(default=list)
+    pending_minutes = models.PositiveIntegerField(default=DEFAULT_WAIT, validators=WAIT_LIMITS)
     enabled = models.BooleanField(default=True)
     secret = RenewableTextField(default=new_secret)
     old_secret = RenewableTextField(blank=True)
@@ -266,9 +272,6 @@ class EventCursor(models.Model):
         return f"event {self.position}"
 
 
-SHORTEST_WAIT = 1  # minute
-LONGEST_WAIT = 7 * 24 * 60  # minutes
-DEFAULT_WAIT = 30  # minutes
 #: What people who never chose get about their own workloads, by their types in ``events``.
 DEFAULT_EVENTS = (
     *("workload.completed", "workload.failed", "workload.stopped"),
@@ -301,10 +304,7 @@ class Subscription(models.Model):
     events = models.JSONField(default=default_events)
     kinds = models.JSONField(default=every_kind)
     mail = models.BooleanField(default=False)
-    pending_minutes = models.PositiveIntegerField(
-        default=DEFAULT_WAIT,
-        validators=[MinValueValidator(SHORTEST_WAIT), MaxValueValidator(LONGEST_WAIT)],
-    )
+    pending_minutes = models.PositiveIntegerField(default=DEFAULT_WAIT, validators=WAIT_LIMITS)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -1,5 +1,6 @@
 """The form of the mail server. The services validate its values."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import QueryDict
@@ -26,16 +27,18 @@ FIELDS = (
     Field("enabled", "Send emails", Input.FLAG, initial=True),
 )
 COLUMNS = tuple(field.key for field in FIELDS if field.key != "password")
+KEPT = "Empty: the present one stays, for the same host and user."
 DEFAULT_NAME = "Trainyard"
 
 
 def mail_server_form(posted: QueryDict | None, server: MailServer | None) -> Form:
     """Return the form with the values of the present mail server, except its password."""
     server = server or MailServer(sender_name=DEFAULT_NAME)
-    form = Form(FIELDS, {name: getattr(server, name) for name in COLUMNS}, posted)
-    if server.password:
-        form["password"].hint = "Empty: the saved one stays, for the same host and user."
-    return form
+    fields = [
+        replace(field, hint=KEPT) if field.key == "password" and server.password else field
+        for field in FIELDS
+    ]
+    return Form(fields, {name: getattr(server, name) for name in COLUMNS}, posted)
 
 
 def submitted_server(form: Form) -> dict[str, Any]:

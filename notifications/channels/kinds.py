@@ -136,6 +136,7 @@ class SlackChannel:
             name=webhook.name,
             url=address or webhook.masked_url,
             events=webhook.events,
+            pending_minutes=webhook.pending_minutes,
             enabled=webhook.enabled,
         )
 
@@ -156,6 +157,7 @@ class SlackChannel:
             name=webhook.name,
             url=webhook.masked_url,
             events=webhook.events,
+            pending_minutes=webhook.pending_minutes,
             enabled=on,
         )
 

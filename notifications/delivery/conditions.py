@@ -4,7 +4,7 @@ quota that is nearly used, and a cluster that does not answer.
 A row keeps in mind that a condition was reported, until it ends. So each is reported once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +19,6 @@ from notifications import events
 from notifications.delivery.audience import Audience, Recipient
 from notifications.delivery.outbox import save_notifications
 from notifications.models import (
-    DEFAULT_WAIT,
     Delivery,
     Notification,
     ReportedCondition,
@@ -85,16 +84,23 @@ def run() -> None:
 
 def find_conditions(audience: Audience, reported: set[str]) -> Iterator[FoundCondition]:
     """Yield the conditions that hold now."""
-    yield from _long_pending(audience.subscriptions)
+    yield from _long_pending(_chosen_waits(audience.subscriptions))
     yield from _nearly_used_quotas(reported)
     for cluster in Cluster.objects.filter(state=State.DISCONNECTED):
         key = f"cluster:{cluster.pk}"
         yield FoundCondition(key, events.CLUSTER_DOWN, cluster.name, cluster.state_message, cluster)
 
 
-def _long_pending(subscriptions: Iterable[Subscription]) -> Iterator[FoundCondition]:
-    chosen = {it.pending_minutes for it in subscriptions if events.PENDING_LONG in it.events}
-    waits = sorted({DEFAULT_WAIT, *chosen})
+def _chosen_waits(subscriptions: Iterable[Subscription]) -> list[int]:
+    """Return the minutes after which anybody hears of a pending workload, the fewest first."""
+    default = Subscription()  # that of people without any
+    webhooks = Webhook.objects.filter(enabled=True)
+    listeners = [default, *subscriptions, *webhooks]
+    names = {events.PENDING_LONG, events.EVERY_EVENT}
+    return sorted({it.pending_minutes for it in listeners if names.intersection(it.events)})
+
+
+def _long_pending(waits: Sequence[int]) -> Iterator[FoundCondition]:
     now = timezone.now()
     rows = Workload.objects.filter(
         phase__in=WAITING,
@@ -158,11 +164,11 @@ def _report(begun: Iterable[FoundCondition], audience: Audience) -> None:
 
 
 def _new_deliveries(condition: FoundCondition, webhooks: Iterable[Webhook]) -> Iterator[Delivery]:
-    if condition.minutes not in (None, DEFAULT_WAIT):
-        return
     for webhook in webhooks:
         is_subscribed = events.subscribed_type(webhook, [condition.type])
-        if is_subscribed and events.is_in_scope(webhook, condition.cluster.pk, condition.project):
+        is_its_wait = condition.minutes in (None, webhook.pending_minutes)
+        is_inside = events.is_in_scope(webhook, condition.cluster.pk, condition.project)
+        if is_subscribed and is_its_wait and is_inside:
             yield Delivery(
                 webhook=webhook,
                 type=condition.type,

@@ -41,6 +41,7 @@ from projects.api.scopes import SCOPES, shared_scope_from
 router = Router(tags=["Webhooks"])
 REFUSED = "The webhook cannot be saved."
 URL = "url"  # a column whose path not everyone sees
+CHANGEABLE = ("name", "url", "events", "pending_minutes", "enabled")
 FIELDS: Fields = {
     "id": ("pk", ID),
     "name": ("name", TEXT),
@@ -100,7 +101,7 @@ def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret
     place, wrong = shared_scope_from(body, request.user)
     if place is None:
         raise refusal_error(REFUSED, wrong)
-    values: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled", "format"})
+    values: dict[str, Any] = body.model_dump(include={*CHANGEABLE, "format"})
     with translate_errors(REFUSED):
         webhook = services.create(by=request.user, place=place, **values)
     return Status(201, WebhookSecret.of_new(webhook))
@@ -116,9 +117,9 @@ def get_webhook(request: ApiRequest, webhook_id: UUID) -> WebhookOut:
 def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -> WebhookOut:
     """Change the given fields. The scope cannot be changed."""
     webhook = _find_webhook(request, webhook_id)
-    names = ("name", "url", "events", "enabled")
     values = {
-        name: getattr(body if name in body.model_fields_set else webhook, name) for name in names
+        name: getattr(body if name in body.model_fields_set else webhook, name)
+        for name in CHANGEABLE
     }
     with translate_errors(REFUSED):
         services.update(webhook, by=request.user, **values)

@@ -8,7 +8,7 @@ from accounts.models import User
 from core.forms.field import Field, Input
 from core.forms.form import Form
 from notifications import events
-from notifications.models import MessageFormat, Webhook, formats
+from notifications.models import DEFAULT_WAIT, MessageFormat, Webhook, formats
 from projects.scopes import OwningScope, scope_options, scopes_open_to
 
 FIELDS = (
@@ -27,6 +27,12 @@ FIELDS = (
         literal=True,
     ),
     Field("events", "Events", Input.BOXES, options=tuple(events.choices()), required=True),
+    Field(
+        "pending_minutes",
+        "Minutes until a workload is pending for long",
+        Input.WHOLE,
+        required=True,
+    ),
 )
 ENABLED = Field(
     "enabled",
@@ -51,13 +57,13 @@ class WebhookForm(Form):
         self.places = {place.key: place for place in places}
         initial: dict[str, Any] = {
             "events": [events.EVERY_EVENT],
+            "pending_minutes": DEFAULT_WAIT,
             "enabled": True,
             "format": MessageFormat.SIGNED.value,
         }
         if webhook:
-            initial = {
-                name: getattr(webhook, name) for name in ("name", "events", "enabled", "format")
-            }
+            names = ("name", "events", "pending_minutes", "enabled", "format")
+            initial = {name: getattr(webhook, name) for name in names}
             initial["url"] = webhook.editable_url
             initial["scope"] = OwningScope.from_asset(webhook).key
         groups = scope_options(self.places, "")
@@ -77,5 +83,6 @@ class WebhookForm(Form):
             "name": str(self.values.get("name", "")),
             "url": str(self.values.get("url", "")),
             "events": list(self.values.get("events", ())),
+            "pending_minutes": self.values.get("pending_minutes"),
             "enabled": bool(self.values.get("enabled", True)),
         }

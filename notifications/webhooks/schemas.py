@@ -10,7 +10,7 @@ from accounts import access
 from accounts.models import User
 from core.rest.api import NextOffset, StrictBody, Wire, enum_schema
 from notifications.events import DIGEST, EVERY_EVENT, TEST, TYPES
-from notifications.models import Delivery, DeliveryState, MessageFormat, Webhook
+from notifications.models import DEFAULT_WAIT, Delivery, DeliveryState, MessageFormat, Webhook
 from projects.api.scopes import SCOPE_WORDS, AssetScope, Number
 
 WebhookFormat = Annotated[str, enum_schema(*MessageFormat.values)]
@@ -25,6 +25,9 @@ class WebhookChange(StrictBody):
     url: str = Field(default="", description="Where messages are posted, by https:// or http://")
     events: list[EventType] = Field(
         default=[], description="The types of its messages; * is every event"
+    )
+    pending_minutes: int = Field(
+        default=DEFAULT_WAIT, description="After how long a workload is pending for long"
     )
     enabled: bool = Field(default=True, description="Whether messages are sent")
 
@@ -74,6 +77,7 @@ class WebhookOut(Wire):
         )
     )
     events: list[EventType] = Field(description="The types of its messages; * is every event")
+    pending_minutes: int = Field(description="After how long a workload is pending for long")
     enabled: bool = Field(description="Whether messages are sent")
     format: WebhookFormat = Field(
         description="How messages look: signed JSON, or what Slack's incoming webhooks take"
@@ -122,6 +126,7 @@ def _facts(webhook: Webhook) -> dict[str, Any]:
         "name": webhook.name,
         "url": webhook.url,
         "events": webhook.events,
+        "pending_minutes": webhook.pending_minutes,
         "enabled": webhook.enabled,
         "format": webhook.format,
         "scope": AssetScope(SCOPE_WORDS[webhook.scope]),

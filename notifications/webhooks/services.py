@@ -14,7 +14,7 @@ from audit import services as audit
 from core.broker import enqueue
 from notifications import events
 from notifications.delivery import outbox, receivers, results
-from notifications.models import Delivery, MessageFormat, Webhook, new_secret
+from notifications.models import DEFAULT_WAIT, Delivery, MessageFormat, Webhook, new_secret
 from projects.scopes import OwningScope
 from workloads.history.events import NOTIFY
 
@@ -22,7 +22,7 @@ OLD_SECRET_LIFETIME = timedelta(hours=24)
 #: The columns that an edit writes. The address is only written if it changed, and the secret never,
 #: so that they become readable again if their lost encryption key comes back.
 EDITED_COLUMNS = (
-    *("name", "events", "enabled", "listens_since", "ended_because"),
+    *("name", "events", "pending_minutes", "enabled", "listens_since", "ended_because"),
     *("failures", "failing_since", "quiet_until", "updated_at"),
 )
 AUDITED_JSON = ("events",)  # the JSON column that the audit log shows
@@ -35,13 +35,20 @@ def create(
     name: str,
     url: str,
     events: list[str],
+    pending_minutes: int = DEFAULT_WAIT,
     enabled: bool = True,
     format: str = MessageFormat.SIGNED,
 ) -> Webhook:
     """Create a webhook with a secret. ``ValidationError`` names the fields that are wrong."""
     _require(by, "webhooks.create", place.scope_keys)
     webhook = Webhook(
-        name=name, url=url, events=events, format=format, enabled=False, created_by=by
+        name=name,
+        url=url,
+        events=events,
+        pending_minutes=pending_minutes,
+        format=format,
+        enabled=False,
+        created_by=by,
     )
     webhook.set_scope(place)
     _validate(webhook)
@@ -54,7 +61,14 @@ def create(
 
 
 def update(
-    webhook: Webhook, *, by: User, name: str, url: str, events: list[str], enabled: bool
+    webhook: Webhook,
+    *,
+    by: User,
+    name: str,
+    url: str,
+    events: list[str],
+    pending_minutes: int,
+    enabled: bool,
 ) -> None:
     """Change a webhook. If it is turned on again, it gets messages about later events only. ``url``
     may be the address without its path, as pages show it: then the address stays.
@@ -64,6 +78,7 @@ def update(
     old_url = webhook.url
     webhook.name = name
     webhook.events = events
+    webhook.pending_minutes = pending_minutes
     webhook.url = old_url if url.strip() == webhook.masked_url else url
     is_new = webhook.url != old_url
     _validate(webhook, is_new=is_new)

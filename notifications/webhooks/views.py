@@ -22,6 +22,7 @@ from core.web.pages import (
     respond_after_change,
 )
 from core.web.query import search_text
+from core.words import count_nouns
 from notifications import events
 from notifications.models import Delivery, DeliveryState, MessageFormat, Webhook
 from notifications.webhooks import services
@@ -75,6 +76,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
         ("Format", webhook.get_format_display()),
         ("Scope", webhook.scope_name),
         ("Events", ", ".join(names)),
+        ("Pending for long", f"After {count_nouns([(webhook.pending_minutes, 'minute')])}"),
         ("Created by", webhook.created_by or ""),
     )
     context = {"webhook": webhook, "page": page, "facts": facts, "is_busy": is_busy}

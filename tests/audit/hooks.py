@@ -14,6 +14,7 @@ ASKED: dict[str, Any] = {
     "name": "chat",
     "url": f"https://example.com/?token={SECRET}",
     "events": ["*"],
+    "pending_minutes": 30,
 }
 
 

@@ -72,13 +72,24 @@ def create(
         list[str] | None,
         typer.Option(help="An event, such as workload.failed; all unless given. Repeat it."),
     ] = None,
+    pending_minutes: Annotated[
+        int | None,
+        typer.Option(help="After how many minutes a workload is pending for long; 30 by default."),
+    ] = None,
     project: ProjectName = "",
     output: Output = None,
 ) -> None:
     """Send messages about a project's workloads to an address. The secret is printed only once."""
     invocation = current_invocation(context)
-    body = {"name": name, "url": url, "events": event or [EVERY_EVENT], "scope": "project"}
-    body["projectId"] = invocation.project(project)["id"]
+    body: dict[str, Any] = {
+        "name": name,
+        "url": url,
+        "events": event or [EVERY_EVENT],
+        "scope": "project",
+        "projectId": invocation.project(project)["id"],
+    }
+    if pending_minutes is not None:
+        body["pendingMinutes"] = pending_minutes
     webhook = invocation.client.post(PATH, body)
     if not print_document(webhook, output):
         print_note("Created. The secret that signs its messages is not shown again:")

@@ -44,6 +44,7 @@ def test_a_mail_server_is_saved_and_its_password_never_shown(boss: Client) -> No
     html = boss.get(PAGE).content.decode()
     assert "smtp.example.com" in html
     assert "zanzibar" not in html
+    assert "Empty: the present one stays" in html
     boss.post(PAGE, VALUES | {"password": "", "encryption": "tls", "enabled": ""})
     server.refresh_from_db()
     assert (server.password, server.encryption) == ("zanzibar", Encryption.TLS)

@@ -117,6 +117,19 @@ def test_webhooks_carry_conditions_in_their_scope(project: Project) -> None:
     assert said["data"]["message"]
 
 
+def test_a_webhook_hears_of_a_pending_workload_after_its_own_wait(project: Project) -> None:
+    hasty = WebhookFactory(of_project=True, project=project, pending_minutes=5)
+    usual = WebhookFactory(of_project=True, project=project, events=["workload.pending-long"])
+    workload = pending(project, 10)
+    tasks.report_conditions()
+    assert [row.type for row in hasty.deliveries.all()] == ["workload.pending-long"]
+    assert not usual.deliveries.exists()
+    workload.phase_updated_at -= timedelta(minutes=25)
+    workload.save()
+    tasks.report_conditions()
+    assert (hasty.deliveries.count(), usual.deliveries.count()) == (1, 1)
+
+
 def test_a_failed_message_about_a_condition_is_tried_again(project: Project) -> None:
     WebhookFactory(events=[QUOTA])
     WorkloadFactory(project=project, running=True, gpus=4)

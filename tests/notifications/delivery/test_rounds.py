@@ -94,7 +94,13 @@ def test_a_lost_secret_is_reported_and_delays_no_other_webhook(
     assert (held.attempts, held.is_blocked, held.webhook.failing_since) == (0, True, None)
     author = UserFactory(administrator=True)
     there = Webhook.objects.get(pk=webhook.pk)
-    facts = {"name": "renamed", "url": there.url, "events": there.events, "enabled": True}
+    facts = {
+        "name": "renamed",
+        "url": there.url,
+        "events": there.events,
+        "pending_minutes": 30,
+        "enabled": True,
+    }
     services.update(there, by=author, **facts)
     settings.SECRET_KEY = key
     back = Webhook.objects.get(pk=webhook.pk)
@@ -132,7 +138,12 @@ def test_messages_wait_for_an_address_that_is_lost_too(
         UNADDRESSED,
         True,
     )
-    facts: dict[str, Any] = {"name": "hook", "events": ["*"], "enabled": True}
+    facts: dict[str, Any] = {
+        "name": "hook",
+        "events": ["*"],
+        "pending_minutes": 30,
+        "enabled": True,
+    }
     services.update(Webhook.objects.get(), by=by, url=receiver.url, **facts)
     rounds.run()
     assert len(receiver.received) == 1

@@ -136,6 +136,7 @@ def test_nobody_sees_the_address_again(client: Client, boss: User, project: Proj
     form = {
         "scope": f"project:{project.pk}",
         "format": "slack",
+        "pending_minutes": "30",
         "name": "chat",
         "url": "https://hooks.slack.example.com/services/T0/B0/zanzibar",
         "events": ["*"],

@@ -46,8 +46,10 @@ def test_a_webhook_is_created_read_changed_and_deleted(ada: Caller, project: Pro
     for filtered in ("name==chat", "url=$example.com/a", "url=@/A,name=^ch", "url!=https://b"):
         every = ada("GET", f"/webhooks?filterBy={filtered}")
         assert every == (200, {"webhooks": [listed], "next": None})
-    status, changed = ada("PUT", path, {"events": ["*"], "enabled": False})
+    change = {"events": ["*"], "pendingMinutes": 5, "enabled": False}
+    status, changed = ada("PUT", path, change)
     assert (status, changed["events"], changed["enabled"]) == (200, ["*"], False)
+    assert (made["pendingMinutes"], changed["pendingMinutes"]) == (30, 5)
     assert (changed["name"], changed["url"]) == (made["name"], made["url"])
     assert ada("DELETE", path)[0] == 204
     assert ada("GET", path)[0] == 404
@@ -62,6 +64,7 @@ def test_a_webhook_is_created_read_changed_and_deleted(ada: Caller, project: Pro
         ({"url": ""}, "url"),
         ({"url": "http://169.254.169.254/latest"}, "url"),
         ({"events": []}, "events"),
+        ({"pendingMinutes": 0}, "pendingMinutes"),
         ({"events": ["workload.exploded"]}, "events"),
         ({"projectId": None}, "projectId"),
         ({"projectId": "99999"}, "projectId"),

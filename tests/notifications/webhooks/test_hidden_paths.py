@@ -14,7 +14,7 @@ from tests.factories import ProjectFactory, UserFactory
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 SECRET = "T0C4N/xoxb-nobody-reads"
 SHOWN = "https://hooks.example.com/***"
-FACTS: dict[str, Any] = {"name": "chat", "events": ["*"]}
+FACTS: dict[str, Any] = {"name": "chat", "events": ["*"], "pending_minutes": 30}
 
 
 @pytest.fixture

@@ -42,6 +42,7 @@ def test_a_new_webhook_shows_its_secret_once(ada: Client, project: Project) -> N
         "name": "chat",
         "url": "https://example.com/hook",
         "events": ["workload.failed", "workload.completed"],
+        "pending_minutes": "30",
     }
     response = ada.post(reverse("webhook-create"), form)
     webhook = Webhook.objects.get()
@@ -100,9 +101,17 @@ def test_a_webhook_that_was_turned_off_says_why(ada: Client, webhook: Webhook) -
     page = ada.get(webhook.get_absolute_url()).text
     assert "Trainyard turned it off" in page
     assert "No message was delivered for 3 days." in page
-    form = {"name": "chat", "url": webhook.url, "events": ["*"], "enabled": "on"}
+    form = {
+        "name": "chat",
+        "url": webhook.url,
+        "events": ["*"],
+        "pending_minutes": "10",
+        "enabled": "on",
+    }
     assert ada.post(reverse("webhook-edit", args=[webhook.pk]), form).status_code == 302
-    assert "Trainyard turned it off" not in ada.get(webhook.get_absolute_url()).text
+    page = ada.get(webhook.get_absolute_url()).text
+    assert "Trainyard turned it off" not in page
+    assert "After 10 minutes" in page
 
 
 def test_a_delivery_shows_message_answer_and_fault(ada: Client, webhook: Webhook) -> None:

@@ -19,10 +19,12 @@ pytestmark = pytest.mark.usefixtures("valkey")
 def test_a_webhook_is_created_tested_and_its_messages_are_sent_again(
     terminal: Terminal, project: Project
 ) -> None:
-    made = terminal(f"webhook create ci --url {ADDRESS} --event workload.failed")
+    create = f"webhook create ci --url {ADDRESS} --event workload.failed --pending-minutes 5"
+    made = terminal(create)
     webhook = Webhook.objects.get()
     assert made.out.strip() == webhook.secret
     assert (webhook.project, webhook.events) == (project, ["workload.failed"])
+    assert webhook.pending_minutes == 5
     shown = "https://hooks.example.com/***"
     assert terminal("webhook list --no-headers").rows[0][:3] == ["ci", shown, "workload.failed"]
     terminal("webhook test ci")
