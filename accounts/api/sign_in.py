@@ -1,7 +1,7 @@
 """REST: how people sign in, as the environment sets it, in the form of Run:ai's security settings
 and identity providers."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from django.conf import settings
 from ninja import Field, Router
@@ -59,11 +59,12 @@ class IdentityProviderOut(Wire):
 def get_security_settings(request: ApiRequest) -> SecuritySettings:
     """How people sign in and out. The environment sets it, so it cannot be changed here."""
     access.require(request.user, "settings.read")
-    return SecuritySettings(
-        auto_redirect_sso=AutoRedirect(enabled=False),
-        browser_session_timeout=SessionTimeout(idle_timeout=None),
-        logout_redirect_uri=LogoutRedirect(uri=None),
-    )
+    values = {
+        "autoRedirectSSO": {"enabled": False},
+        "browserSessionTimeout": {"idleTimeout": None},
+        "logoutRedirectUri": {"uri": None},
+    }
+    return SecuritySettings.model_validate(values)
 
 
 @router.get("/security/settings/{security_key}", response=SecuritySettings)
@@ -81,7 +82,8 @@ def get_identity_providers(request: ApiRequest) -> list[IdentityProviderOut]:
     access.require(request.user, "settings.read")
     if not settings.OIDC_URL:
         return []
-    (app,) = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    providers: dict[str, Any] = settings.SOCIALACCOUNT_PROVIDERS
+    (app,) = providers["openid_connect"]["APPS"]
     provider = IdentityProviderOut(
         alias=app["provider_id"],
         redirect_uri=f"{settings.PUBLIC_URL}{CALLBACK}",

@@ -34,7 +34,8 @@ ALWAYS_ON = "Notifications are always on the pages. Turn off email and slack ins
 def get_notification_channels(request: ApiRequest) -> list[ChannelMeta]:
     """The channels besides the pages: ``email`` if there is a mail server, and ``slack`` if a
     webhook of the account posts there."""
-    return [ChannelMeta(name=name, type=name) for name, kind in CHANNELS.items() if kind.config()]
+    found = [kind.name for kind in CHANNELS.values() if kind.config()]
+    return [ChannelMeta(name=name, type=name) for name in found]
 
 
 @router.post("/notification-channels", response={201: ChannelOut}, by_alias=True)

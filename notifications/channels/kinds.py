@@ -15,7 +15,7 @@ from core.deletion import InUse
 from notifications import events
 from notifications.channels import services
 from notifications.channels.forms import DEFAULT_NAME
-from notifications.channels.schemas import ChannelConfig, ChannelConfigIn
+from notifications.channels.schemas import ChannelConfig, ChannelConfigIn, ChannelType
 from notifications.delivery import mail_server
 from notifications.delivery.post import post
 from notifications.models import Encryption, MailServer, MessageFormat, Webhook
@@ -47,7 +47,7 @@ ADDRESS_NEEDED = (
 class EmailChannel:
     """The mail server."""
 
-    name = "email"
+    name: ChannelType = "email"
 
     def config(self) -> ChannelConfig | None:
         """Return the configuration without secrets; ``None`` if there is no such channel."""
@@ -100,7 +100,7 @@ class EmailChannel:
 class SlackChannel:
     """An incoming webhook of Slack, which posts about the whole account."""
 
-    name = "slack"
+    name: ChannelType = "slack"
 
     def find_webhook(self) -> Webhook | None:
         rows = Webhook.objects.filter(scope=Scope.ACCOUNT, format=MessageFormat.SLACK)

@@ -7,7 +7,7 @@ from notifications.models import Delivery, MailServer, Webhook
 from notifications.people import services as people
 from notifications.webhooks import services as webhooks
 from projects.scopes import OwningScope
-from tests.audit.objects import SECRET, Verbs
+from tests.audit.objects import SECRET, AuditedObjects, Verbs
 from tests.notifications.factories import MailServerFactory, SubscriptionFactory, WebhookFactory
 
 ASKED: dict[str, Any] = {
@@ -39,6 +39,16 @@ def _mail_server() -> MailServer:
     return MailServerFactory(username="mail", password=SECRET)
 
 
+def _delete_mail_server(s: AuditedObjects) -> None:
+    _mail_server()
+    channels.delete_mail_server(by=s.admin)
+
+
+def _turn_mail_server_off(s: AuditedObjects) -> None:
+    _mail_server()
+    channels.turn_mail_server(by=s.admin, on=False)
+
+
 _CHANNELS = "notifications.channels.services"
 _PEOPLE = "notifications.people.services"
 _WHERE = "notifications.webhooks.services"
@@ -51,11 +61,11 @@ HOOKS: Verbs = {
     ),
     f"{_CHANNELS}.delete_mail_server": (
         "delete mail server",
-        lambda s: (_mail_server(), channels.delete_mail_server(by=s.admin)),
+        _delete_mail_server,
     ),
     f"{_CHANNELS}.turn_mail_server": (
         "update mail server",
-        lambda s: (_mail_server(), channels.turn_mail_server(by=s.admin, on=False)),
+        _turn_mail_server_off,
     ),
     f"{_CHANNELS}.send_test_mail": (
         "test mail server",
