@@ -26,7 +26,7 @@ class SessionTimeout(Wire):
 
 
 class LogoutRedirect(Wire):
-    uri: str | None = Field(description="Null: signing out leads to the page for signing in")
+    uri: str | None = Field(description="Null: the page for signing in follows")
 
 
 class SecuritySettings(Wire):
