@@ -48,6 +48,7 @@ GROUP = "group"
 SERVICE_ACCOUNT = "service-account"
 SUBJECT_KINDS = ((USER, "User"), (GROUP, "Group"), (SERVICE_ACCOUNT, "Service account"))
 RULE_LIFETIMES = ((NEVER, "Never"), ("1", "1 day"), *KEY_LIFETIMES[:-1])
+DEFAULT_DEPARTMENT = "default"
 POOL = Cell(
     "",
     "Node pool",
@@ -338,9 +339,15 @@ def initial_project_values(project: Project) -> Values:
     }
 
 
-def blank_project_values() -> Values:
+def blank_project_values(by: User) -> Values:
+    """Return the initial values of a new project, in a department where it can be created."""
+    departments = Department.objects.open_to(by, "projects.create").order_by("name")
+    names = list(departments.values_list("name", flat=True))
+    department = DEFAULT_DEPARTMENT
+    if names and DEFAULT_DEPARTMENT not in names:
+        department = names[0]
     return {
-        "department": "default",
+        "department": department,
         "gpu_quota": 1,
         "over_quota": True,
         "rank": PriorityClass.MEDIUM_LOW,

@@ -137,7 +137,7 @@ def create(request: Request) -> HttpResponse:
     form = ProjectForm(
         posted,
         by=request.user,
-        initial=blank_project_values() | {"cluster": request.GET.get("cluster", "")},
+        initial=blank_project_values(request.user) | {"cluster": request.GET.get("cluster", "")},
     )
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):

@@ -31,7 +31,13 @@ source = DataSource.objects.create(
     spec_json={"kind": "hostPath", "hostPath": {"path": "/data", "mountPath": "/data"}},
 )
 tree = {
-    "defaults": {"worker": {"backoffLimit": 2, "workingDir": "/tmp"}},
+    "defaults": {
+        "worker": {
+            "backoffLimit": 2,
+            "workingDir": "/tmp",
+            "environmentVariables": {"instances": [{"name": "NCCL_DEBUG", "value": "WARN"}]},
+        },
+    },
     "rules": {
         "worker": {
             "numWorkers": {"min": 1, "max": 2, "why": "The team shares one machine"},
@@ -87,6 +93,16 @@ def test_a_researcher_under_a_policy(page: Page) -> None:
     expect(folder).to_be_disabled()
     expect(folder).to_have_value("/tmp")
     expect(page.get_by_text(f"Locked by {owner}. Ask admin to change the policy.")).to_be_visible()
+
+    # a default item, removed and restored
+    page.get_by_role("button", name="Remove NCCL_DEBUG").click()
+    restore = page.get_by_role("button", name="Restore NCCL_DEBUG")
+    expect(restore).to_be_focused()
+    expect(page.locator("#worker-environmentVariables-inherited")).to_contain_text(
+        f"removed, from {owner}"
+    )
+    restore.click()
+    expect(page.get_by_role("button", name="Remove NCCL_DEBUG")).to_be_focused()
 
     # a card that breaks a rule
     expect(page.get_by_role("radio", name="one-gpu", exact=True)).to_be_disabled()

@@ -12,9 +12,10 @@ from accounts.models import AccessRule, User, UserGroup
 from accounts.permissions import ADMINISTRATOR
 from accounts.service_accounts import create_service_account
 from audit.models import AuditEntry
-from projects.models import Project
+from projects.models import Department, Project
 from tests.caller import Caller
 from tests.factories import ProjectFactory, UserFactory, give
+from tests.projects.posts import project_form
 from tests.web import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -230,3 +231,16 @@ def test_the_page_of_service_accounts_offers_what_its_reader_may_do() -> None:
     for offer in ("New secret", "Disable<span", "Delete<span"):
         assert offer not in shown
         assert offer in page(signed_in(administrator), "/service-accounts/")
+
+
+def test_a_new_project_begins_in_a_department_where_it_can_be_created(
+    project: Project, chief: User
+) -> None:
+    Department.objects.create(cluster=project.cluster, name="default")
+    client = signed_in(chief)
+    assert 'value="labs"' in page(client, "/projects/new/")
+    posted = project_form(cluster=project.cluster, department="labs", name="detectors")
+    client.post("/projects/new/", posted)
+    assert Project.objects.get(name="detectors").department == project.department
+    boss = signed_in(UserFactory.create(administrator=True))
+    assert 'value="default"' in page(boss, "/projects/new/")
