@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "alias": ("alias",),
     "jobs": (
         *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),
-        *("suspend", "resume", "diff", "workload"),
+        *("suspend", "resume", "extend", "diff", "workload"),
     ),
     "sbatch": ("submit-sbatch",),
     "manifest": ("submit-manifest",),

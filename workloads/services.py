@@ -31,7 +31,7 @@ from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, add_contested_problems, plan
 from workloads.scheduling.limits import rule_limits, time_limits
-from workloads.scheduling.quota import lock_and_choose_pool
+from workloads.scheduling.quota import find_pools, lock_and_choose_pool
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
@@ -221,7 +221,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
             choice = lock_and_choose_pool(workload.project, demand, workload.node_pools)
             if choice.refusal:
                 raise NotPossible(f"{workload.name} {choice.refusal}.")
-            rows = submission.find_pools(workload.project, [choice.pool])
+            rows = find_pools(workload.project, [choice.pool])
             columns["pool"] = rows.get(choice.pool)
         if not workload.logs_complete:
             Attempt.create_missing(workload)  # its output still has to be collected

@@ -15,14 +15,12 @@ from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
 from clusters.connections import site_of
-from clusters.models import NodePool
 from core.storage import require_space
 from engines.base import Handle, Launch
 from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from spec.draft import WorkloadDraft
 from spec.formats import documents
-from spec.parts.scheduling import DEFAULT_POOL
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue
 from workloads.history import events
@@ -32,7 +30,12 @@ from workloads.models.choices import STANDARD
 from workloads.plan import UNSAVED, Plan, ReadyPlan, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.limits import rule_limits, time_limits
-from workloads.scheduling.quota import choose_pool, lock_and_choose_pool, starts_at_once
+from workloads.scheduling.quota import (
+    choose_pool,
+    find_pools,
+    lock_and_choose_pool,
+    starts_at_once,
+)
 
 
 def create(
@@ -77,13 +80,6 @@ def create(
     audit.record_each(by, "create", workloads)
     enqueue.submit(*workloads)
     return workloads
-
-
-def find_pools(project: Project, pools: Sequence[str]) -> dict[str, NodePool]:
-    """Return the rows of node pools by name. The default pool has none."""
-    names = {*pools} - {DEFAULT_POOL}
-    rows = project.cluster.pools.filter(name__in=names) if names else ()
-    return {pool.name: pool for pool in rows}
 
 
 def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:

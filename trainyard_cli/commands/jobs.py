@@ -22,6 +22,7 @@ from trainyard_cli.commands import (
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.invocation import WITH_MORE, Invocation, ProjectName, current_invocation
 from trainyard_cli.notes import print_note
+from trainyard_cli.show import Item, format_duration
 
 Names = Annotated[list[str], typer.Argument(help="Names or ids of workloads.")]
 
@@ -42,6 +43,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     _add_rank_commands(app)
     app.command("suspend")(suspend)
     app.command("resume")(resume)
+    app.command("extend")(extend)
     app.command("diff")(diff.diff)
     workload = typer.Typer(help="Workloads of every kind.", no_args_is_help=True)
     add_verbs(workload)
@@ -58,6 +60,7 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("watch")(waiting.watch)
     group.command("suspend")(suspend)
     group.command("resume")(resume)
+    group.command("extend")(extend)
     group.command("delete")(delete)
 
 
@@ -103,6 +106,25 @@ def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> 
 def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Run workloads again that were stopped or reached a time limit."""
     _post_verb(current_invocation(context), names, project, "resume")
+
+
+def extend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Extend the limits that your workloads have from scheduling rules, once."""
+    invocation = current_invocation(context)
+    for workload in lookup.find_workloads(invocation, names, project):
+        limits = invocation.client.post(f"/workloads/{workload['id']}/extend")["ruleLimits"]
+        print_note(f"{workload['name']} {_limits_in_words(limits)}.")
+
+
+def _limits_in_words(limits: Item) -> str:
+    """Say how long a workload may run, and leave its GPUs idle, by its limits from rules."""
+    texts = []
+    if limits["timeLimitSeconds"] is not None:
+        texts.append(f"may run for {format_duration(limits['timeLimitSeconds'])}")
+    if limits["idleGpuLimitSeconds"] is not None:
+        idle = format_duration(limits["idleGpuLimitSeconds"])
+        texts.append(f"may leave its GPUs idle for {idle}")
+    return " and ".join(texts)
 
 
 def _post_verb(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:

@@ -4,7 +4,7 @@ which node pool it counts."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clusters.models import Cluster
+from clusters.models import Cluster, NodePool
 from projects.models import Department, Project
 from projects.pool_quotas import department_quota, project_quota
 from projects.quotas import (
@@ -71,6 +71,13 @@ def choose_pool(
         first = first or choice
     assert first is not None  # noqa: S101 -- there is always a candidate
     return first
+
+
+def find_pools(project: Project, pools: Sequence[str]) -> dict[str, NodePool]:
+    """Return the rows of node pools by name. The default pool has none."""
+    names = {*pools} - {DEFAULT_POOL}
+    rows = project.cluster.pools.filter(name__in=names) if names else ()
+    return {pool.name: pool for pool in rows}
 
 
 def explain_excess(project: Project, demand: Demand, pool: str) -> str:

@@ -118,6 +118,21 @@ def test_workloads_are_suspended_resumed_and_deleted(
         assert workload.phase == Phase.DELETING
 
 
+def test_limits_of_rules_are_extended_once_by_their_owner(
+    terminal: Terminal, running: Workload, researcher: User
+) -> None:
+    assert "no limit that can be extended" in terminal("extend mnist", code=1).err
+    rule = {"source": "department research", "extendedSeconds": 9000}
+    running.rule_time_limit_seconds = 6000
+    running.rules_json = {"rule_time_limit_seconds": rule}
+    running.created_by = researcher
+    running.save()
+    assert terminal("extend mnist").err == "mnist may run for 2h30m.\n"
+    running.refresh_from_db()
+    assert running.rule_time_limit_seconds == 9000
+    assert "extended already" in terminal("workload extend mnist", code=1).err
+
+
 @pytest.mark.parametrize(
     ("phase", "exit_code", "code"),
     [("Completed", 0, 0), ("Failed", 7, 7), ("Failed", None, 1), ("Stopped", 0, 1)],
