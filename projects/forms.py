@@ -21,13 +21,14 @@ from accounts.forms import (
     text_values,
 )
 from accounts.models import AccessRole, User, UserGroup
+from accounts.permissions import RESEARCHER
 from clusters.models import Cluster, NodePool
 from clusters.withheld import why_withheld
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from engines.local_queues import LocalQueue
 from projects.members import researchers_of, visible_people
-from projects.models import Department, Project
+from projects.models import DEFAULT_DEPARTMENT, Department, Project
 from projects.pool_fields import (
     ProjectQuotaValues,
     QuotaValues,
@@ -48,7 +49,8 @@ GROUP = "group"
 SERVICE_ACCOUNT = "service-account"
 SUBJECT_KINDS = ((USER, "User"), (GROUP, "Group"), (SERVICE_ACCOUNT, "Service account"))
 RULE_LIFETIMES = ((NEVER, "Never"), ("1", "1 day"), *KEY_LIFETIMES[:-1])
-DEFAULT_DEPARTMENT = "default"
+NEW_DEPARTMENT = "Choose one, or enter the name of a new one."
+OWN_DEPARTMENTS = "One in which you may create projects."
 POOL = Cell(
     "",
     "Node pool",
@@ -241,12 +243,7 @@ class DepartmentForm(Form):
 class ProjectForm(DepartmentForm):
     FIELDS = (
         CLUSTER,
-        Field(
-            "department",
-            "Department",
-            hint="Choose one, or enter the name of a new one.",
-            required=True,
-        ),
+        Field("department", "Department", required=True),
         Field(
             "name",
             "Project name",
@@ -294,8 +291,9 @@ class ProjectForm(DepartmentForm):
         self.people = {str(user.pk): user for user in people}
         self.initial_name = str(initial.get("name", ""))
         super().__init__(posted, by=by, initial=initial, fixed=fixed)
-        departments = Department.objects.open_to(by, "projects.create")
-        self.departments = departments.values_list("name", flat=True).distinct()
+        self.departments = department_names(by)
+        may_add_department = Cluster.objects.open_to(by, "projects.create").exists()
+        self.department_hint = NEW_DEPARTMENT if may_add_department else OWN_DEPARTMENTS
         self["department"].attributes = {"list": "departments", "autocomplete": "off"}
 
     def field_options(self) -> dict[str, list[tuple[str, str]]]:
@@ -329,6 +327,12 @@ class ProjectForm(DepartmentForm):
         return super().service_values() | {"members": members}
 
 
+def department_names(by: User) -> list[str]:
+    """Return the names of the departments in which a person may create projects."""
+    departments = Department.objects.open_to(by, "projects.create")
+    return [*departments.values_list("name", flat=True).order_by("name").distinct()]
+
+
 def initial_project_values(project: Project) -> Values:
     return initial_shared_values(project) | {
         "department": project.department.name,
@@ -341,13 +345,10 @@ def initial_project_values(project: Project) -> Values:
 
 def blank_project_values(by: User) -> Values:
     """Return the initial values of a new project, in a department where it can be created."""
-    departments = Department.objects.open_to(by, "projects.create").order_by("name")
-    names = list(departments.values_list("name", flat=True))
-    department = DEFAULT_DEPARTMENT
-    if names and DEFAULT_DEPARTMENT not in names:
-        department = names[0]
+    names = department_names(by)
+    is_default_open = not names or DEFAULT_DEPARTMENT in names
     return {
-        "department": department,
+        "department": DEFAULT_DEPARTMENT if is_default_open else names[0],
         "gpu_quota": 1,
         "over_quota": True,
         "rank": PriorityClass.MEDIUM_LOW,
@@ -413,7 +414,10 @@ class AccessRuleForm(Form):
             Field("role", "Role", Input.SELECT, choices="roles", required=True),
             Field("lasts", "Ends after", Input.SELECT, options=RULE_LIFETIMES),
         )
-        super().__init__(fields, {"kind": USER, "lasts": NEVER}, posted, offered=offered)
+        # The role that is given most; the first of the list permits the most.
+        usual = [pk for pk, role in self.roles.items() if role.name == RESEARCHER.name]
+        initial = {"kind": USER, "lasts": NEVER, "role": "".join(usual)}
+        super().__init__(fields, initial, posted, offered=offered)
         self["name"].attributes = {"autocomplete": "off"}
 
     @property

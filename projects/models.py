@@ -22,6 +22,9 @@ from spec.values.patterns import QUEUE_NAME
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+#: The department of a project that names none.
+DEFAULT_DEPARTMENT = "default"
+
 name_validator = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
     "Start with a letter; use lower-case letters, digits and hyphens.",

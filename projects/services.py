@@ -14,7 +14,7 @@ from core.deletion import Dependents, guard_deletion
 from core.rest.validation import refuse_taken_name, run_rules
 from projects import members as project_members
 from projects import queues
-from projects.models import Department, Project
+from projects.models import DEFAULT_DEPARTMENT, Department, Project
 from projects.pool_quotas import PoolQuotas, pool_facts, save_other_pools, set_default_pool
 from projects.rules import NODE_TYPE_COLUMNS, set_rules
 from spec.parts.scheduling import PriorityClass
@@ -25,7 +25,7 @@ def create_project(
     by: User,
     name: str,
     cluster: Cluster,
-    department: str = "default",
+    department: str = DEFAULT_DEPARTMENT,
     description: str = "",
     gpu_quota: float = 0.0,
     cpu_quota: float | None = None,

@@ -1,5 +1,6 @@
 """An administrator of a department manages what is in it, and learns nothing of others."""
 
+import re
 from typing import Any
 
 import pytest
@@ -82,6 +83,14 @@ def test_the_pages_show_the_own_department_alone(
         f"/departments/{other.department_id}/edit/",
     ):
         assert client.get(address).status_code == 404, address
+
+
+def test_a_new_project_is_in_a_department_of_ones_own(client: Client, other: Project) -> None:
+    ProjectFactory.create(name="elsewhere", department__name="default", cluster=other.cluster)
+    page = client.get("/projects/new/").content.decode()
+    (field,) = re.findall(r'<input[^>]* name="department"[^>]*>', page)
+    assert 'value="labs"' in field
+    assert "One in which you may create projects." in page
 
 
 def test_rest_shows_the_own_department_alone(chief: User, project: Project, other: Project) -> None:
