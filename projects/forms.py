@@ -37,7 +37,7 @@ from projects.pool_fields import (
     initial_quota,
     project_fields,
 )
-from projects.pool_quotas import pool_names, quota_in_pool
+from projects.pool_quotas import pool_names, quota_row
 from projects.rules import RULE_COLUMNS
 from projects.scopes import OwningScope
 from spec.part import Whole
@@ -362,7 +362,7 @@ def initial_shared_values(owner: Project | Department) -> Values:
         "name": owner.name,
         **initial_quota(owner),
         "pools": {
-            pool: initial_quota(quota_in_pool(owner, pool))
+            pool: initial_quota(quota_row(owner, pool))
             for pool in pool_names(owner.cluster)
             if pool != DEFAULT_POOL
         },

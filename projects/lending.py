@@ -11,7 +11,7 @@ from projects.pool_quotas import (
     DepartmentQuotaColumns,
     ProjectQuotaColumns,
     pool_names,
-    quota_in_pool,
+    quota_row,
 )
 from projects.quotas import Demand, Quota
 from spec.values.quantities import format_bytes
@@ -94,7 +94,7 @@ def quota_bars(owners: Mapping[K, tuple[Quota, Demand]], key: K) -> list[QuotaBa
 class PoolBars:
     """The bars of an owner in a node pool, and whether it may exceed its quota there."""
 
-    pool: str
+    name: str
     over_quota: str
     bars: list[QuotaBar]
 
@@ -112,7 +112,7 @@ def pool_bars(
         bars = quota_bars(shares_in(pool), owner.pk)
         if len(pools) > 1:
             bars = [bar for bar in bars if bar.segments]
-        rows.append(PoolBars(pool, over_quota_text(quota_in_pool(owner, pool)), bars))
+        rows.append(PoolBars(pool, over_quota_text(quota_row(owner, pool)), bars))
     return rows
 
 

@@ -20,8 +20,8 @@ MAX_QUOTA = 1e9  # in GB; more bytes would not fit into a column
 QuotaAmount = Annotated[Number, Limits(le=MAX_QUOTA)]
 SUM_OF_PROJECTS = "Sum of its projects"
 RANK_HINT = (
-    "On this machine and with KAI. Of workloads with an equal claim, those of the higher rank "
-    "start first."
+    "Where Trainyard or KAI decides what starts: of workloads with an equal claim, those of the "
+    "higher rank go first."
 )
 
 
@@ -48,9 +48,10 @@ class ProjectQuotaValues(QuotaValues):
     rank: PriorityClass = PriorityClass.MEDIUM_LOW
 
     def columns(self) -> dict[str, Any]:
+        weight = self.over_quota_weight
         return super().columns() | {
             "gpu_quota": self.gpu_quota or 0.0,
-            "over_quota_weight": self.over_quota_weight or DEFAULT_WEIGHT,
+            "over_quota_weight": DEFAULT_WEIGHT if weight is None else weight,
             "rank": self.rank,
         }
 

@@ -80,11 +80,6 @@ class ProjectQuotaColumns(QuotaColumns):
 #: Quotas by the name of a node pool, then by column.
 PoolQuotas = Mapping[str, Mapping[str, Any]]
 
-DEPARTMENT_COLUMNS = (
-    *("gpu_quota", "cpu_quota", "memory_quota", "gpu_limit", "over_quota", "over_quota_weight"),
-)
-PROJECT_COLUMNS = (*DEPARTMENT_COLUMNS, "rank")
-
 
 def check_limit(row: DepartmentQuotaColumns | ProjectQuotaColumns) -> None:
     """Raise ``ValidationError`` if the most GPUs are fewer than the quota."""
@@ -98,30 +93,30 @@ def pool_names(cluster: Cluster) -> list[str]:
     return [DEFAULT_POOL, *(pool.name for pool in cluster.pools.all())]
 
 
-def project_quota(project: "Project", pool: str) -> ProjectQuotaColumns:
-    """Return the quota of a project in a pool: the project itself for the default pool, else its
-    row, or an unsaved one."""
+def project_row(project: "Project", pool: str) -> ProjectQuotaColumns:
+    """Return the row with the quota of a project in a pool: the project itself for the default
+    pool, else the row of that pool, or an unsaved one."""
     if pool == DEFAULT_POOL:
         return project
     rows = project.pool_quotas.all()
     return next((row for row in rows if row.pool.name == pool), project.pool_quotas.model())
 
 
-def department_quota(department: "Department", pool: str) -> DepartmentQuotaColumns:
-    """Like :func:`project_quota`, for a department."""
+def department_row(department: "Department", pool: str) -> DepartmentQuotaColumns:
+    """Like :func:`project_row`, for a department."""
     if pool == DEFAULT_POOL:
         return department
     rows = department.pool_quotas.all()
     return next((row for row in rows if row.pool.name == pool), department.pool_quotas.model())
 
 
-def quota_in_pool(
+def quota_row(
     owner: "Project | Department", pool: str
 ) -> ProjectQuotaColumns | DepartmentQuotaColumns:
-    """Return the quota of a project or department in a pool, as those two functions do."""
+    """Like :func:`project_row`, for a project or a department."""
     if isinstance(owner, ProjectQuotaColumns):
-        return project_quota(owner, pool)
-    return department_quota(owner, pool)
+        return project_row(owner, pool)
+    return department_row(owner, pool)
 
 
 def set_default_pool(owner: "Project | Department", pool_quotas: PoolQuotas) -> None:

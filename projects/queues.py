@@ -14,9 +14,9 @@ from projects.models import Department, Project
 from projects.pool_quotas import (
     DepartmentQuotaColumns,
     ProjectQuotaColumns,
-    department_quota,
+    department_row,
     pool_names,
-    project_quota,
+    project_row,
 )
 from projects.quotas import quota_of_department
 from spec.parts.scheduling import PriorityClass
@@ -61,7 +61,7 @@ def wanted_queues(cluster: Cluster) -> list[Queue]:
 
 
 def _project_queue(project: Project, pool: str) -> Queue:
-    row = project_quota(project, pool)
+    row = project_row(project, pool)
     return Queue(
         name=project.name,
         department=project.department.name,
@@ -76,7 +76,7 @@ def _project_queue(project: Project, pool: str) -> Queue:
 
 
 def _department_queue(department: Department, projects: list[Project], pool: str) -> Queue:
-    row = department_quota(department, pool)
+    row = department_row(department, pool)
     quota = quota_of_department(department, projects, pool)
     return Queue(
         name=department.name,
@@ -84,7 +84,7 @@ def _department_queue(department: Department, projects: list[Project], pool: str
         gpus=quota.gpus or 0.0,
         cpu=quota.cpu,
         memory=quota.memory,
-        weight=_department_weight(row, [project_quota(it, pool) for it in projects]),
+        weight=_department_weight(row, [project_row(it, pool) for it in projects]),
         gpu_limit=row.gpu_limit,
         pool=pool,
     )

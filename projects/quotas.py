@@ -11,9 +11,9 @@ from projects.models import Department, Project
 from projects.pool_quotas import (
     DepartmentQuotaColumns,
     ProjectQuotaColumns,
-    department_quota,
+    department_row,
     pool_names,
-    project_quota,
+    project_row,
 )
 from spec.parts.scheduling import DEFAULT_POOL
 from spec.phases import HOLDING_RESOURCES, Phase
@@ -60,10 +60,6 @@ class Quota:
             _add_limits(self.cpu, other.cpu),
             _add_limits(self.memory, other.memory),
         )
-
-    @property
-    def is_unlimited(self) -> bool:
-        return self == UNLIMITED
 
 
 UNLIMITED = Quota(None, None, None)
@@ -116,7 +112,7 @@ def usage_of(
 
 def quota_of(project: Project, pool: str = DEFAULT_POOL) -> Quota:
     """Return what a project deserves of a node pool."""
-    return _deserved(project_quota(project, pool))
+    return _deserved(project_row(project, pool))
 
 
 def total_quota(project: Project) -> Quota:
@@ -132,7 +128,7 @@ def total_limit(project: Project) -> Quota:
 
 def limit_of(project: Project, pool: str = DEFAULT_POOL) -> Quota:
     """Return what a project never exceeds in a node pool."""
-    row = project_quota(project, pool)
+    row = project_row(project, pool)
     return _limit(row, _deserved(row))
 
 
@@ -141,7 +137,7 @@ def quota_of_department(
 ) -> Quota:
     """Return a department's own quota in a node pool, or the sum of its projects' quotas. The sum
     is unlimited if one of the projects is, or if there are none."""
-    row = department_quota(department, pool)
+    row = department_row(department, pool)
     quotas = [quota_of(project, pool) for project in projects]
     gpus = row.gpu_quota
     cpu = row.cpu_quota
@@ -172,7 +168,7 @@ def limit_of_department(
     department: Department, projects: Collection[Project], pool: str = DEFAULT_POOL
 ) -> Quota:
     """Return what the projects of a department together never exceed in a node pool."""
-    row = department_quota(department, pool)
+    row = department_row(department, pool)
     return _limit(row, quota_of_department(department, projects, pool))
 
 
@@ -191,7 +187,7 @@ def overbooked_warning(department: Department, projects: Collection[Project]) ->
     pools = pool_names(department.cluster)
     sentences: list[str] = []
     for pool in pools:
-        row = department_quota(department, pool)
+        row = department_row(department, pool)
         quotas = [quota_of(project, pool) for project in projects]
         lines = _overbooked_lines(row, quotas)
         if not lines:
@@ -280,18 +276,10 @@ def strict_quotas_of(
     projects_by_id = {project.pk: project for project in projects}
     departments = {it.department_id: it.department for it in projects_by_id.values()}
     strict_departments = {
-        pk: owner for pk, owner in departments.items() if is_strict(department_quota(owner, pool))
+        pk: owner for pk, owner in departments.items() if is_strict(department_row(owner, pool))
     }
-    projects_by_department: dict[int, list[Project]] = {pk: [] for pk in strict_departments}
-    for project in (
-        Project.objects.filter(department__in=projects_by_department).prefetch_related(
-            *(("pool_quotas",) if pool != DEFAULT_POOL else ())
-        )
-        if projects_by_department
-        else ()
-    ):
-        projects_by_department[project.department_id].append(project)
-    strict_projects = [it for it in projects_by_id.values() if is_strict(project_quota(it, pool))]
+    projects_by_department = _projects_of(strict_departments, pool)
+    strict_projects = [it for it in projects_by_id.values() if is_strict(project_row(it, pool))]
     usage = usage_of(
         {*strict_projects, *chain.from_iterable(projects_by_department.values())}, phases
     )
@@ -302,7 +290,7 @@ def strict_quotas_of(
             owner_in_pool(project, pool),
             limit_of(project, pool),
             usage[project.pk].in_pool(pool),
-            _noun(project_quota(project, pool)),
+            _noun(project_row(project, pool)),
         )
         quotas[project.pk].append(own_quota)
     department_quotas = {
@@ -311,7 +299,7 @@ def strict_quotas_of(
             owner_in_pool(strict_departments[pk], pool),
             limit_of_department(strict_departments[pk], department_projects, pool),
             sum((usage[it.pk].in_pool(pool) for it in department_projects), Demand()),
-            _noun(department_quota(strict_departments[pk], pool)),
+            _noun(department_row(strict_departments[pk], pool)),
         )
         for pk, department_projects in projects_by_department.items()
     }
@@ -319,6 +307,19 @@ def strict_quotas_of(
         if project.department_id in department_quotas:
             quotas[project.pk].append(department_quotas[project.department_id])
     return quotas
+
+
+def _projects_of(departments: Collection[int], pool: str) -> dict[int, list[Project]]:
+    """Return the projects by the id of their department, with their quotas in ``pool``."""
+    projects: dict[int, list[Project]] = {pk: [] for pk in departments}
+    if not projects:
+        return projects
+    rows = Project.objects.filter(department__in=projects)
+    if pool != DEFAULT_POOL:
+        rows = rows.prefetch_related("pool_quotas")
+    for project in rows:
+        projects[project.department_id].append(project)
+    return projects
 
 
 def is_strict(row: ProjectQuotaColumns | DepartmentQuotaColumns) -> bool:

@@ -247,7 +247,7 @@ def _service_values(
             body.resources,
             cluster,
             over_quota=values.get("over_quota"),
-            present=over_quota_by_pool(cluster, department),
+            current=over_quota_by_pool(cluster, department),
             blank=BLANK_OF_DEPARTMENT if replaces_all else None,
         )
         issues += quota_issues

@@ -345,7 +345,7 @@ def _service_values(
             body.resources,
             cluster,
             over_quota=body.over_quota,
-            present=over_quota_by_pool(cluster, project),
+            current=over_quota_by_pool(cluster, project),
             blank=BLANK_OF_PROJECT if replaces_all else None,
         )
         issues += quota_issues

@@ -14,7 +14,7 @@ from projects.pool_quotas import (
     DepartmentQuotaColumns,
     ProjectQuotaColumns,
     pool_names,
-    quota_in_pool,
+    quota_row,
 )
 from projects.quotas import Demand, Quota
 from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
@@ -179,22 +179,23 @@ def read_resources(
     cluster: Cluster,
     *,
     over_quota: bool | None,
-    present: Mapping[str, bool],
+    current: Mapping[str, bool],
     blank: Mapping[str, Any] | None,
 ) -> tuple[dict[str, dict[str, Any]], list[Issue]]:
     """Return the quotas in a request by node pool and column, and the issues with them.
 
-    ``over_quota`` is what the request says itself about the default pool, and ``present`` says for
-    each pool whether over-quota is on now. A request that replaces all quotas has ``blank``: the
-    values of what it does not contain.
+    ``over_quota`` is what the request itself says about the default pool, and ``current`` says for
+    each pool whether over-quota is on now. For a request that replaces all quotas, ``blank`` has
+    the columns of those that it does not contain.
     """
     quotas: dict[str, dict[str, Any]] = {}
-    kept = dict(present)
+    # Whether over-quota is on in a pool whose item in the request does not say that.
+    unless_stated = dict(current)
     if blank is not None:
-        quotas = {pool: {**blank, "over_quota": True} for pool in present}
+        quotas = {pool: {**blank, "over_quota": True} for pool in current}
         quotas[DEFAULT_POOL] = dict(blank)
-        kept = dict.fromkeys(present, True)
-    kept[DEFAULT_POOL] = present[DEFAULT_POOL] if over_quota is None else over_quota
+        unless_stated = dict.fromkeys(current, True)
+    unless_stated[DEFAULT_POOL] = current[DEFAULT_POOL] if over_quota is None else over_quota
     issues: list[Issue] = []
     pools = [item.find_pool(cluster) for item in resources]
     for number, (item, pool) in enumerate(zip(resources, pools, strict=True)):
@@ -207,7 +208,7 @@ def read_resources(
         if is_stated and item.over_quota not in {None, over_quota}:
             issues.append(Issue(field=f"{path}.gpu.overQuotaWeight", details=CONTRADICTION))
             continue
-        allowed = kept[pool] if item.over_quota is None else item.over_quota
+        allowed = unless_stated[pool] if item.over_quota is None else item.over_quota
         issues += [
             Issue(field=f"{path}.{field}", details=text)
             for field, text in item.problems(over_quota=allowed)
@@ -288,7 +289,7 @@ class OrgResourcesOut(Wire):
 def resources_of(owner: Project | Department) -> list[OrgResourcesOut]:
     """Return the quotas of a project or department in each node pool of its cluster."""
     return [
-        OrgResourcesOut.from_row(pool, quota_in_pool(owner, pool.name))
+        OrgResourcesOut.from_row(pool, quota_row(owner, pool.name))
         for pool in pool_refs(owner.cluster)
     ]
 
@@ -303,7 +304,7 @@ def over_quota_by_pool(cluster: Cluster, owner: Project | Department | None) -> 
     """Return by the name of the node pool whether over-quota is on, as it is for a new owner."""
     if owner is None:
         return dict.fromkeys(pool_names(cluster), True)
-    return {pool: quota_in_pool(owner, pool).over_quota for pool in pool_names(cluster)}
+    return {pool: quota_row(owner, pool).over_quota for pool in pool_names(cluster)}
 
 
 class TotalResources(Wire):

@@ -106,6 +106,9 @@ def test_a_bad_quota_of_a_pool_is_shown_in_it(client: Client, project: Project) 
     posted |= in_pool("a100", gpu_quota="8", gpu_limit="4")
     response = client.post(f"/projects/{project.pk}/edit/", posted)
     assert set(response.context["form"].errors) == {"gpu_limit"}
+    weightless = posted | {"gpu_limit": "", "over_quota_weight": "0"}
+    response = client.post(f"/projects/{project.pk}/edit/", weightless)
+    assert set(response.context["form"].errors) == {"over_quota_weight"}
     posted["gpu_limit"] = ""
     page = client.post(f"/projects/{project.pk}/edit/", posted).content.decode()
     assert "a100, Max GPU allocation: Enter at least the GPU quota, 8." in page

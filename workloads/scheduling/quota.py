@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clusters.models import Cluster, NodePool
 from projects.models import Department, Project
-from projects.pool_quotas import department_quota, project_quota
+from projects.pool_quotas import department_row, project_row
 from projects.quotas import (
     Demand,
     StrictQuota,
@@ -62,15 +62,14 @@ def choose_pool(
 ) -> QuotaChoice:
     """Choose the first node pool whose quota has room for the workload, else the first one.
     ``also`` is demand by pool that is submitted with it."""
-    first: QuotaChoice | None = None
+    refused: list[QuotaChoice] = []
     for pool in candidate_pools(project.cluster, pools):
         earlier = (also or {}).get(pool, Demand())
         choice = QuotaChoice(pool, explain_excess(project, demand + earlier, pool))
         if not choice.refusal:
             return choice
-        first = first or choice
-    assert first is not None  # noqa: S101 -- there is always a candidate
-    return first
+        refused.append(choice)
+    return refused[0]
 
 
 def find_pools(project: Project, pools: Sequence[str]) -> dict[str, NodePool]:
@@ -110,8 +109,7 @@ def lock_and_choose_pool(
 
 def _may_be_refused(project: Project, pools: Pools) -> bool:
     return any(
-        is_strict(project_quota(project, pool))
-        or is_strict(department_quota(project.department, pool))
+        is_strict(project_row(project, pool)) or is_strict(department_row(project.department, pool))
         for pool in candidate_pools(project.cluster, pools)
     )
 
