@@ -4,8 +4,9 @@ policy gets its links to them."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from assets.credential.kind import CREDENTIAL
 from assets.kinds import IMPOSED_KIND
-from assets.policy_links import store_links
+from assets.policy_links import PolicyAsset, find_references
 from policies.fields import role_and_name
 from policies.models import Policy
 from policies.rules import Enforcement, Rule, split_item
@@ -50,7 +51,23 @@ def add_problems(
 
 
 def link_assets(policy: Policy, **_: Any) -> None:
-    store_links(policy)
+    """Replace the links of a policy by those of its rules.
+
+    The IDs of credentials come from the author of the policy, so a new link is made only to one
+    that the author may see: it keeps the credential from being deleted.
+    """
+    old_links = PolicyAsset.objects.filter(policy=policy)
+    linked = set(old_links.values_list("asset_id", flat=True))
+    visible = CREDENTIAL.rows.visible_to(policy.updated_by) if policy.updated_by else None
+    references = [
+        (role, kind, pk)
+        for role, kind, pk in find_references(policy.rules)
+        if kind == IMPOSED_KIND.slug
+        or pk in linked
+        or (visible is not None and visible.filter(pk=pk).exists())
+    ]
+    old_links.delete()
+    PolicyAsset.objects.bulk_create(PolicyAsset.build_links(policy, references))
 
 
 def connect() -> None:

@@ -53,12 +53,6 @@ def find_references(rules: Iterable[Rule]) -> Iterator[Reference]:
                 yield role, kind, pk
 
 
-def store_links(policy: Policy) -> None:
-    """Replace the links of a policy by those of its rules."""
-    PolicyAsset.objects.filter(policy=policy).delete()
-    PolicyAsset.objects.bulk_create(PolicyAsset.build_links(policy, find_references(policy.rules)))
-
-
 def _parse_id(text: object) -> UUID | None:
     try:
         return UUID(str(text))

@@ -44,8 +44,9 @@ def default_layers(rules: Iterable[Rule], part: str) -> list[tuple[str, Document
 
 
 def default_rules(rules: Iterable[Rule]) -> dict[str, dict[str, Rule]]:
-    """Return the rules that fill in a field, by its dotted path in the document: those of list
-    items by the key of the item, any other one by the empty text."""
+    """Return the rules that fill in a field, by its dotted path in the document, where ports and
+    URLs are connections: those of list items by the key of the item, any other one by the empty
+    text."""
     by_field: dict[str, dict[str, Rule]] = {}
     for rule in rules:
         if rule.enforcement is Enforcement.DEFAULT:

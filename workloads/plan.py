@@ -25,7 +25,7 @@ from engines.base import Handle
 from policies.evaluation import find_violations
 from policies.filling import default_rules, fill_in
 from policies.models import find_rules
-from policies.rules import Rule
+from policies.rules import Enforcement, Rule
 from policies.rulings import field_rulings
 from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
@@ -47,6 +47,8 @@ from workloads.scheduling.fit.judge import Fit, Ground
 from workloads.scheduling.placement import shortages_of_gang
 from workloads.scheduling.quota import choose_pool
 
+#: Returns the rules of policies that hold for workloads of a kind in a project.
+FindRules = Callable[[Project, WorkloadKind], tuple[Rule, ...]]
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
 WORKERS_AND_MASTER = "workers_and_master"
@@ -140,7 +142,7 @@ def plan(
     by: User,
     submits: bool = False,
     find_project: Callable[[int], Project | None] | None = None,
-    find_rules: Callable[[Project, WorkloadKind], tuple[Rule, ...]] = find_rules,
+    find_rules: FindRules = find_rules,
 ) -> Plan:
     """Plan a draft without asking a cluster.
 
@@ -191,10 +193,10 @@ def find_broken_rules(
     project: Project,
     *,
     by: User,
-    find_rules: Callable[[Project, WorkloadKind], tuple[Rule, ...]] = find_rules,
+    find_rules: FindRules = find_rules,
 ) -> list[Problem]:
-    """Return where the values of a draft break the policies of a project. Values that are missing
-    are left out, because whoever starts from a template can still add them."""
+    """Return where the values of a draft break the policies of a project. Missing values are left
+    out, because people who start from a template can still enter them."""
     result = Plan(draft, by, cluster=project.cluster, project=project)
     result.policy_rules = find_rules(project, workload_kind(draft.kind))
     if not result.policy_rules:
@@ -203,7 +205,11 @@ def find_broken_rules(
     result.add_problems(_load_spec(result, project))
     result.add_problems(_policy_problems(result))
     sources = {rule.source.label for rule in result.policy_rules}
-    return [it for it in result.problems if it.source in sources and it.rule != "required"]
+    return [
+        problem
+        for problem in result.problems
+        if problem.source in sources and problem.rule != Enforcement.REQUIRED
+    ]
 
 
 def add_contested_problems(plan: Plan) -> None:

@@ -72,8 +72,7 @@ def with_preconditions(run: Run) -> Run:
             if request.method in CHANGING_METHODS:
                 # Lock first, then compare: nobody can change the object in between.
                 _lock_object(_object_path(request.path))
-                query = find_query(request) if find_query else ""
-                if query is not None and _is_stale(request, query):
+                if _is_stale(request, find_query):
                     return JsonResponse(STALE_ERROR.body(), status=STALE_ERROR.code)
             response = run(request, *args, **values)
             if tries or response.status_code >= 400:
@@ -111,10 +110,13 @@ def _lock_object(path: str) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
 
 
-def _is_stale(request: HttpRequest, query: str) -> bool:
+def _is_stale(request: HttpRequest, find_query: FindQuery | None) -> bool:
     wanted = request.headers.get("If-Match", "").strip()
     if wanted in {"", "*"}:
         return False
+    query = find_query(request) if find_query else ""
+    if query is None:
+        return False  # the call says what is wrong with the request
     # Read the object by its own GET call, inside the transaction that has locked it.
     reading = copy(request)
     reading.method = "GET"

@@ -150,7 +150,7 @@ def find_scope_query(request: HttpRequest) -> str | None:
     if request.method in ("PUT", "PATCH"):
         try:
             named = as_mapping(nested.get(json.loads(request.body), "meta"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if "scope" not in named:
         return None

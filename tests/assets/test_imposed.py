@@ -19,6 +19,7 @@ from tests.factories import (
     DataSourceFactory,
     ProjectFactory,
     UserFactory,
+    give,
 )
 from tests.policies.examples import default, make_policy
 from tests.web import signed_in
@@ -102,6 +103,17 @@ def test_an_asset_lists_the_policies_that_name_it(project: Project, admin: User)
         services.delete(CREDENTIAL, credential, by=admin)
     make_policy(project, {})
     services.delete(CREDENTIAL, credential, by=admin)
+
+
+def test_a_policy_does_not_hold_a_credential_that_its_author_may_not_see(
+    project: Project, admin: User
+) -> None:
+    hidden = CredentialFactory.create(home=ProjectFactory())
+    author = UserFactory.create()
+    give(author, "Department administrator", project.department.scope_keys[0])
+    variable = {"name": "KEY", "credential": {"assetId": str(hidden.pk), "key": "key"}}
+    make_policy(project, default("environmentVariables.instances", [variable]), by=author)
+    services.delete(CREDENTIAL, hidden, by=admin)
 
 
 def test_an_imposed_data_source_stays_while_its_policy_does(project: Project, admin: User) -> None:

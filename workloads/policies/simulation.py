@@ -1,6 +1,6 @@
 """Plan recent workloads again under an edited policy: which would be refused, and what changes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, partial
@@ -9,17 +9,15 @@ from typing import Any
 from accounts.models import User
 from core.deletion import count_hidden
 from policies.models import Policy, find_rules
-from policies.rules import Rule
 from policies.words import plain_words
 from projects.models import Project
 from projects.scopes import Scope
 from spec.draft import WorkloadDraft
 from spec.formats.documents import Document, dump_spec, mask_secret_values
-from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
 from workloads.models import Workload
 from workloads.models.queries import WorkloadQuerySet
-from workloads.plan import Plan, plan
+from workloads.plan import FindRules, Plan, plan
 
 MOST_WORKLOADS = 100
 #: The column of a workload that refers to the holder of a scope.
@@ -159,11 +157,7 @@ def _simulated_workloads(policy: Policy, by: User) -> Iterator[SimulatedWorkload
         yield SimulatedWorkload(workload, before, after)
 
 
-def _plan_again(
-    workload: Workload,
-    by: User,
-    find_rules: Callable[[Project, WorkloadKind], tuple[Rule, ...]],
-) -> Plan:
+def _plan_again(workload: Workload, by: User, find_rules: FindRules) -> Plan:
     """Plan what a workload was submitted with, for its author."""
 
     def find_project(pk: int) -> Project | None:

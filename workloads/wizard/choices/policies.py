@@ -1,6 +1,6 @@
 """Show in the form what policies fill in, limit and impose."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -19,11 +19,10 @@ from policies.fields import MASTER, WORKER
 from policies.filling import imposed_assets
 from policies.rules import Rule
 from projects.models import Project
-from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
 from spec.problems.rulings import FieldRuling
 from spec.workload import Architecture
-from workloads.plan import Plan, find_broken_rules
+from workloads.plan import FindRules, Plan, find_broken_rules
 from workloads.wizard.choices.rules import policy_rulings, rule_path
 from workloads.wizard.locations import locate_problem
 from workloads.wizard.sections.base import Question
@@ -34,7 +33,6 @@ NOT_SET = "Not set"
 CHOOSABLE = {Input.TEXT, Input.SELECT, Input.AMOUNT}
 COMES_FROM_POLICY = "policy "
 F = TypeVar("F", Question, Cell)
-FindRules = Callable[[Project, WorkloadKind], tuple[Rule, ...]]
 
 
 @dataclass(frozen=True)
