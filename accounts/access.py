@@ -26,7 +26,7 @@ from django.db.models import Q, QuerySet
 from django.utils.text import get_text_list
 
 from accounts.models import AccessRole, AccessRule, GroupMembership, User
-from accounts.permissions import PERMISSIONS
+from accounts.permissions import ACCOUNT_RESOURCES, PERMISSIONS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -56,7 +56,9 @@ def permitted_scopes(user: User | AnonymousUser, action: str) -> frozenset[str]:
     if not user.is_active or _is_beyond_key(user, action):  # anonymous users are not active either
         return frozenset()
     scopes = _scopes_by_rules(user, action)
-    return frozenset({ACCOUNT}) if ACCOUNT in scopes else scopes
+    if ACCOUNT in scopes:
+        return frozenset({ACCOUNT})
+    return frozenset() if action.partition(".")[0] in ACCOUNT_RESOURCES else scopes
 
 
 def has_rule_for(user: User, action: str) -> bool:

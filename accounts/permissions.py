@@ -29,6 +29,8 @@ RESOURCES = {
     "workloads": ("read", "create", "update", "delete"),
     "webhooks": ("read", "create", "update", "delete"),
 }
+#: What belongs to the account as a whole: a role in a narrower scope gives none of it.
+ACCOUNT_RESOURCES = {"users", "groups", "roles", "service-accounts", "audit", "settings"}
 PERMISSIONS = frozenset(
     f"{name}.{action}" for name, actions in RESOURCES.items() for action in actions
 )

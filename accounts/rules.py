@@ -79,7 +79,8 @@ def why_in_use(
     otherwise."""
     names = scope_names or {}
     uses = [
-        f"{it.subject} is {it.role} in {names.get(it.scope, it.scope)}" for it in rows.for_list()
+        f"{rule.subject} is {rule.role} in {names.get(rule.scope, rule.scope)}"
+        for rule in rows.for_list()
     ]
     if not uses:
         return ""

@@ -7,7 +7,6 @@ or a redirect to the page for it), ``3`` 403, ``4`` 404, ``5`` 405, ``!`` 503.
 import json
 import re
 from collections.abc import Iterable, Iterator
-from difflib import ndiff
 from ipaddress import IPv4Address
 from itertools import count
 from typing import Any
@@ -19,21 +18,25 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLResolver, get_resolver
 
+from accounts.access import ACCOUNT
+from accounts.models import AccessRole, User
+from accounts.permissions import PERMISSIONS
 from accounts.views.sign_in import CLOSED_PAGES
 from config.rest.api import api
 from config.rest.examples import MANIFEST
 from core.rest.api import API_PREFIXES
+from tests.access.needs import ANYONE, NOBODY, OWNER, SIGNED_IN
 from tests.access.population import SECRET, Population
-from tests.factories import IMAGE
+from tests.factories import IMAGE, UserFactory, give
 from tests.fuzz.bodies import bodies
 
 SIGNS = {400: "?", 401: "1", 403: "3", 404: "4", 405: "5", 409: "?", 422: "?", 429: "1", 503: "!"}
 CLOSED = {"1", "3", "4", "5"}
 REFUSALS = ('INSERT INTO "audit_auditentry"',)  # a refused attempt is recorded
 WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
-#: Callers who may see none of the objects, and the tables in which they may write rows of their
-#: own.
-OUTSIDE = {"nobody", "outsider", "stranger", "key of stranger"}
+#: Callers who may see none of the objects.
+OUTSIDE = {"nobody", "outsider", "stranger", "key of stranger", "foreign"}
+#: The tables in which every caller may write rows of their own.
 OWN = {
     "/workloads/new/": ("workloads_draft",),
     "/workloads/drafts/<uuid:pk>/<int:step>/": ("workloads_draft",),  # records which page was last
@@ -47,6 +50,13 @@ OWN = {
 #: Each call comes from another address: after wrong passwords, an address is refused for a while.
 ADDRESSES = map(IPv4Address, count(int(IPv4Address("10.0.0.1"))))
 METHODS = ("get", "post", "put", "patch", "delete")
+#: Who has less than what an address takes, if that is no permission.
+WITHOUT = {
+    ANYONE: "nobody",
+    SIGNED_IN: "outsider",
+    OWNER: "administrator",
+    NOBODY: "administrator",
+}
 #: What may differ in two answers that mean the same.
 CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')
 
@@ -77,13 +87,31 @@ def calls() -> list[tuple[str, str]]:
 
 class Asker:
     """Sends requests as every user. ``faults`` lists answers that reveal or change something that
-    they must not."""
+    they must not. ``text`` is the last answer."""
 
     def __init__(self, population: Population) -> None:
         self.population = population
         self.faults = list[str]()
+        self.text = ""
         self.sessions = {name: _session(user) for name, user in population.people.items() if user}
         self.bodies = bodies(population.project, population.workload) | _submissions(population)
+
+    def add(self, who: str, user: User) -> None:
+        """Add a user to those who can ask."""
+        self.population.people[who] = user
+        self.sessions[who] = _session(user)
+
+    def without(self, need: str) -> str:
+        """Return who has less than an address takes, but everything else."""
+        if need in WITHOUT:
+            return WITHOUT[need]
+        who = f"without {need}"
+        if who not in self.population.people:
+            role = AccessRole.objects.create(name=who, permissions=sorted(PERMISSIONS - {need}))
+            user: User = UserFactory.create()
+            give(user, role.name, ACCOUNT)
+            self.add(who, user)
+        return who
 
     def page(self, who: str, method: str, path: str) -> str:
         """Return the sign of the answer that a browser gets."""
@@ -108,20 +136,22 @@ class Asker:
         with CaptureQueriesContext(connection) as queries:
             answer = _send(session, method, address, **also)
         sign = _sign(answer)
+        self.text = _text(answer)
         own = tuple(f'{verb} "{table}"' for verb in WRITES for table in OWN.get(path, ()))
-        sent = [it["sql"] for it in queries if it["sql"].startswith(WRITES)]
+        sent = _kept_writes(it["sql"] for it in queries)
         if sign in CLOSED or method == "GET" or who in OUTSIDE:
             allowed = (*own, *(REFUSALS if sign == "3" else ()))
             self.faults += [
                 f"{request} writes {it:.60}" for it in sent if not it.startswith(allowed)
             ]
-        if (sign in CLOSED or who in OUTSIDE) and SECRET in _text(answer):
+        if (sign in CLOSED or who in OUTSIDE) and SECRET in self.text:
             self.faults.append(f"{request} reveals a name to a user whom it refuses")
-        if sign == "4":
+        # A policy is named by its project, which people besides outsiders may see without it.
+        if sign == "4" and (who in OUTSIDE or "/policy/" not in path):
             absent = _send(
                 session, method, self.population.address(path, method, absent=True), **also
             )
-            if CHANCE.sub("", _text(absent)) != CHANCE.sub("", _text(answer)):
+            if CHANCE.sub("", _text(absent)) != CHANCE.sub("", self.text):
                 self.faults.append(f"{request} differs from the answer for an absent object")
         return sign
 
@@ -142,6 +172,20 @@ def _submissions(population: Population) -> dict[str, Any]:
         "/distributed/batch-create": {"workloads": [distributed]},
         "/batch-create": {"workloads": [standard]},
     }
+
+
+def _kept_writes(statements: Iterable[str]) -> list[str]:
+    """Return the statements that write, without those that were rolled back."""
+    kept: list[str] = []
+    savepoints: dict[str, int] = {}
+    for statement in statements:
+        if statement.startswith("SAVEPOINT"):
+            savepoints[statement.split()[1]] = len(kept)
+        elif statement.startswith("ROLLBACK TO SAVEPOINT"):
+            del kept[savepoints[statement.split()[3]] :]
+        elif statement.startswith(WRITES):
+            kept.append(statement)
+    return kept
 
 
 def _session(user: Any) -> str:
@@ -173,8 +217,14 @@ def _text(answer: Any) -> str:
     return "" if answer.is_async else str(answer.getvalue(), errors="replace")
 
 
-def differences(observed: Iterable[str], expected: str) -> str:
-    """Return the rows that differ from the expected table, in both versions."""
-    old = expected.strip("\n").splitlines()
-    new = list(observed)
-    return "\n".join(row for row in ndiff(sorted(old), sorted(new)) if row[0] in "+-")
+def is_refusal(sign: str, need: str, text: str) -> bool:
+    """Whether an answer is right for someone who lacks what an address takes, as
+    :meth:`Asker.without` returns them. What they may not see is absent. Other refusals name the
+    permission."""
+    if need in {ANYONE, SIGNED_IN}:
+        return sign in {"+", "?", "!"}
+    if need in {OWNER, NOBODY}:
+        return sign in {"4", "1"}
+    if sign == "3":
+        return f"the permission {need} " in text
+    return sign == "4" and need.endswith(".read")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from accounts import access, roles
+from accounts import roles
 from accounts.models import AccessRole, User
 from assets.base import AssetKind
 from assets.compute.kind import COMPUTE
@@ -16,18 +16,9 @@ from assets.kinds import KINDS
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from projects.models import Project
+from tests.assets.each_kind import create_assets
 from tests.caller import Caller
-from tests.factories import (
-    ComputeResourceFactory,
-    CredentialFactory,
-    DataSourceFactory,
-    EnvironmentFactory,
-    ProjectFactory,
-    TemplateFactory,
-    UserFactory,
-    WorkloadFactory,
-    give,
-)
+from tests.factories import ProjectFactory, UserFactory, WorkloadFactory, give
 from tests.fuzz.bodies import ASSETS
 from tests.web import signed_in
 from workloads.plan import plan
@@ -59,14 +50,7 @@ def project(valkey: object) -> Project:
 
 @pytest.fixture
 def assets(project: Project) -> dict[AssetKind[Any], Any]:
-    """One of each kind. None is used by anything."""
-    return {
-        ENVIRONMENT: EnvironmentFactory.create(home=project),
-        COMPUTE: ComputeResourceFactory.create(home=project),
-        DATA_SOURCE: DataSourceFactory.create(home=project),
-        CREDENTIAL: CredentialFactory.create(home=project, entered={"token": "x"}),
-        TEMPLATE: TemplateFactory.create(home=project),
-    }
+    return create_assets(project)
 
 
 @pytest.fixture
@@ -196,12 +180,3 @@ def test_yaml_and_submissions_find_no_asset_of_a_kind_that_is_not_seen(
     paths = [path for problem in plan(content, by=runner).problems for path in problem.path[1:2]]
     assert "environment" in paths
     assert "compute" not in paths
-
-
-def test_who_sees_an_environment_of_another_project_does_not_see_its_credentials(
-    project: Project,
-) -> None:
-    user: User = UserFactory.create()
-    give(user, "Environment administrator", project.scope_keys[0])
-    assert access.may(user, "environments.delete", *project.scope_keys)
-    assert not access.may_anywhere(user, "credentials.read")

@@ -9,9 +9,9 @@ from pytest_django import DjangoAssertNumQueries
 from accounts import access
 from accounts.access import ACCOUNT
 from accounts.models import User
-from accounts.permissions import PERMISSIONS
+from accounts.permissions import ADMINISTRATOR, PERMISSIONS
 from projects.models import Project
-from tests.factories import ProjectFactory, UserFactory, add_members
+from tests.factories import ProjectFactory, UserFactory, add_members, give
 
 ASSETS = ("environments", "compute-resources", "data-sources", "credentials", "templates")
 #: What a researcher may do in the projects they are a member of. Nothing anywhere else.
@@ -80,6 +80,18 @@ def test_grants_are_keys_of_scopes(who: str, scopes: set[str], project: Project)
     assert access.permitted_scopes(user, "workloads.read") == {
         key.format(project.pk) for key in scopes
     }
+
+
+@pytest.mark.parametrize("action", ["users.read", "roles.create", "audit.read", "settings.update"])
+def test_what_belongs_to_the_account_takes_a_role_in_the_account(
+    project: Project, action: str
+) -> None:
+    user = UserFactory.create()
+    give(user, ADMINISTRATOR.name, project.department.scope_keys[0])
+    assert access.may(user, "projects.delete", *project.scope_keys)
+    assert not access.may_anywhere(user, action)
+    give(user, ADMINISTRATOR.name, ACCOUNT)
+    assert access.may_anywhere(user, action)
 
 
 def test_a_permission_that_does_not_exist_is_nobodys(db: None) -> None:

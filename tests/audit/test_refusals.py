@@ -3,10 +3,12 @@
 import pytest
 
 from accounts.models import User
+from assets.template.kind import TEMPLATE
 from audit.models import AuditEntry
 from projects.models import Project
+from tests.assets.each_kind import create_assets
 from tests.caller import Caller
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import ProjectFactory, UserFactory, give
 from tests.web import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +47,43 @@ def test_a_refused_call_is_recorded(user: User, project: Project) -> None:
     assert refusals() == [
         ("ada", f"DELETE /api/v1/clusters/{project.cluster_id}", "clusters.delete"),
         ("ada", "GET /api/v1/users", "users.read"),
+    ]
+
+
+def test_a_refusal_at_an_asset_is_recorded_with_the_permission_of_its_kind(
+    project: Project,
+) -> None:
+    """An L2 researcher sees assets and changes none."""
+    reader = UserFactory.create(username="eve")
+    give(reader, "L2 researcher", project.scope_keys[0])
+    web = signed_in(reader)
+    expected = []
+    for kind, asset in create_assets(project).items():
+        path = f"/{kind.path}/{asset.pk}"
+        for request, action in ((web.get, "edit"), (web.post, "delete")):
+            assert request(f"{path}/{action}/").status_code == 403
+        expected += [
+            ("eve", f"GET {path}/edit/", f"{kind.path}.update"),
+            ("eve", f"POST {path}/delete/", f"{kind.path}.delete"),
+        ]
+    assert refusals() == expected
+
+
+def test_a_refused_call_about_an_asset_is_recorded_with_the_permission_of_its_kind(
+    project: Project,
+) -> None:
+    reader = UserFactory.create(username="eve")
+    give(reader, "L2 researcher", project.scope_keys[0])
+    call = Caller(reader)
+    assets = create_assets(project)
+    meta = {"name": "new", "scope": "project", "projectId": str(project.pk)}
+    spec = {"cpuCoreRequest": 1}
+    assert call("POST", "/asset/compute", {"meta": meta, "spec": spec})[0] == 403
+    template = f"/workload-templates/distributed/{assets[TEMPLATE].pk}"
+    assert call("DELETE", template)[0] == 403
+    assert refusals() == [
+        ("eve", "POST /api/v1/asset/compute", "compute-resources.create"),
+        ("eve", f"DELETE /api/v1{template}", "templates.delete"),
     ]
 
 

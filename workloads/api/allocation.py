@@ -62,8 +62,8 @@ def department_metrics(
     """What the workloads of all the department's projects held, at evenly spaced times. 501 for
     metrics that are not recorded."""
     with translate_errors("The department cannot be read."):
-        access.require(request.user, "departments.read")
-    department = Department.objects.filter(pk=department_id).first()
+        access.require_anywhere(request.user, "departments.read")
+    department = Department.objects.visible_to(request.user).filter(pk=department_id).first()
     if department is None:
         raise not_found("The department")
     return _measure_allocation(query, Q(project__department=department), ORGANIZATION_MEASURES)
