@@ -35,18 +35,24 @@ def administrator() -> User:
     return user
 
 
-def fill(count: int) -> None:
-    """Create ``count`` workloads in ten projects, one for every five minutes before now.
-
-    The same count gives the same phases, projects and sizes.
-    """
-    chance = random.Random(count)  # noqa: S311 -- random rows, not secrets
+def fill(count: int) -> list[Project]:
+    """Create ``count`` workloads in ten projects, and return the projects."""
     cluster = Cluster.objects.create(name="bench")
     department = Department.objects.create(name="bench", cluster=cluster)
     projects = [
         Project.objects.create(name=f"team-{n}", cluster=cluster, department=department)
         for n in range(10)
     ]
+    add_workloads(count, projects)
+    return projects
+
+
+def add_workloads(count: int, projects: list[Project]) -> None:
+    """Create ``count`` workloads in these projects, one for every five minutes before now.
+
+    The same count gives the same phases, projects and sizes.
+    """
+    chance = random.Random(count)  # noqa: S311 -- random rows, not secrets
     author = administrator()
     now = timezone.now()
     rows = (

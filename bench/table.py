@@ -119,10 +119,11 @@ def answer(client: Client) -> None:
     """Print the seconds that each path on standard input took."""
     print("ready", flush=True)
     for path in sys.stdin:
-        print(_time(client, path.strip()), flush=True)
+        print(time_request(client, path.strip()), flush=True)
 
 
-def _time(client: Client, path: str) -> float:
+def time_request(client: Client, path: str) -> float:
+    """Return the seconds that a page took. Raises ``RuntimeError`` if it answers with an error."""
     started = time.perf_counter()
     response = client.get(path)
     took = time.perf_counter() - started
