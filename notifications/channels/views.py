@@ -24,6 +24,8 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: Request) -> HttpResponse:
     """Show and save the mail server. The button *Send test mail* sends one with the values of the
     form, which stay unsaved."""
+    if request.method == "POST":
+        access.require(request.user, "settings.update")
     present = mail_server.find_server()
     posted = request.POST if request.method == "POST" else None
     form = mail_server_form(posted, present)

@@ -52,6 +52,7 @@ PAGES = {
     "clusters/<uuid:pk>/node-pools/<int:pool>/": "nodepools.update",
     "clusters/<uuid:pk>/node-pools/<int:pool>/delete/": "nodepools.delete",
     "credentials/<uuid:pk>/copy/": "credentials.read",  # anyone may create one of their own
+    "mail-server/delete/": "settings.update",
     "projects/<int:pk>/policy/": "policies.read",
     "tools/signin/<uuid:pk>/<slug:slug>/": "workloads.read",
     "workloads/<uuid:pk>/template/": "templates.create",
@@ -71,7 +72,7 @@ def need_of_page(route: str, method: str) -> str:
     if route in PAGES:
         return PAGES[route]
     words = [part for part in route.strip("/").split("/") if not part.startswith("<")]
-    if words == ["settings"]:
+    if route in {"settings/", "mail-server/"}:
         return "settings.update" if method == "POST" else "settings.read"
     if words[0] == "workloads":
         action = ACTIONS_ON_WORKLOADS.get(words[-1], "read") if method == "POST" else "read"
@@ -94,6 +95,8 @@ RESOURCES_OF_PATHS = {
     "authorization/access-rules": "access-rules",
     "policy": "policies",
     "node-pools": "nodepools",
+    "notification-channels": "settings",
+    "security/settings": "settings",
     "nodes": "clusters",
 }
 ACTIONS_OF_METHODS = {
@@ -108,14 +111,14 @@ CALLS_OF_AN_OWNER = re.compile(r"\w+ /(access-keys|subscriptions)/{.*")
 #: Wrong passwords, a code that nobody approved, and names that nothing has.
 EMPTY_CALLS = {
     *("POST /token", "POST /device-sign-ins/key"),
-    *("GET /notification-channels/{channel_name}", "GET /workload-categories/{category_id}"),
+    "GET /workload-categories/{category_id}",
 }
 #: Lists that take their permission. Others show what their reader may see.
 GUARDED_LISTS = ("users", "departments", "service-accounts", "access-rules", "audit", "settings")
 CALLS_FOR_ALL = {
     *("POST /access-keys", "POST /me/password", "POST /subscriptions"),
     *("POST /authorization/permitted-scopes", "GET /authorization/roles/{role_id}"),
-    "GET /workload-types/{type_id}",
+    *("GET /workload-types/{type_id}", "GET /notification-channels"),
     "GET /workload-templates/name-availability",  # a scope that they do not see is a wrong value
 }
 CALLS = {
@@ -127,6 +130,12 @@ CALLS = {
     "GET /cluster-tests/{test_id}": "clusters.update",
     "POST /policies/simulate": "policies.update",
     "POST /workloads/batch": "workloads.update",
+    "GET /security/settings": "settings.read",
+    "GET /idps": "settings.read",
+    "POST /notification-channels": "settings.update",
+    "DELETE /notification-channels/{channel_name}": "settings.update",
+    "POST /validate-notification-channel": "settings.update",
+    "PATCH /notification-state": "settings.update",
     "GET /storage-classes": "clusters.read",
     "GET /storage-classes/details": "clusters.read",
     "GET /workloads/name-availability": "projects.read",
