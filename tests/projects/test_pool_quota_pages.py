@@ -8,6 +8,7 @@ from projects.models import Department, Project
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
 from tests.projects.posts import project_form
 from tests.web import signed_in
+from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +140,15 @@ def test_pages_show_the_bars_of_each_pool(client: Client, project: Project) -> N
     assert "3</strong> lent" in page
     page = client.get(f"/departments/{project.department_id}/edit/").content.decode()
     assert "5 of 8 deserved" in page
+
+
+def test_a_workload_says_in_which_pool_it_counts(client: Client, project: Project) -> None:
+    pool = NodePool.objects.get(name="t4")
+    workload = WorkloadFactory(project=project, running=True, pool=pool)
+    page = client.get(workload.get_absolute_url()).content.decode()
+    assert "Counts in the node pool t4" in page
+    Workload.objects.update(pool=None)
+    assert "Counts in" not in client.get(workload.get_absolute_url()).content.decode()
 
 
 def test_pages_of_one_pool_show_bars_as_before(client: Client) -> None:
