@@ -19,6 +19,7 @@ from workloads import enqueue
 from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.scheduling import capacity, contenders, front, requeue
+from workloads.scheduling.limits import rule_limits
 from workloads.scheduling.order import decisions
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.records import Contender, Decision, DecisionKind
@@ -59,7 +60,8 @@ def predict_start(
 ) -> Verdict:
     """Whether a new gang of the project would start now, given the workloads ``there`` and those
     that wait already."""
-    draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
+    limits = rule_limits.columns_at_submission(project, spec, gpus=0)
+    draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now(), **limits)
     newcomer = contenders.contender(draft, spec, cluster.gpu_memory)
     queue = [it for it in front.workloads_to_judge(cluster) if not it.spec_fault]
     ahead = [contenders.contender(it, it.spec, cluster.gpu_memory) for it in queue]

@@ -18,11 +18,13 @@ from spec.phases import STARTED, Phase
 from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
+from workloads.scheduling.limits import rule_limits
 from workloads.scheduling.order.records import Allowance, Contender, Tenant
 from workloads.scheduling.placement import Shape
 
 
 def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Contender:
+    remaining = _remaining_seconds(workload, spec)
     return Contender(
         key=str(workload.pk),
         name=workload.name,
@@ -34,8 +36,8 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
         rank=PriorityClass(workload.project.rank).level,
         preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,
         grace=spec.termination_grace_period_seconds,
-        time_limit=_remaining_seconds(workload, spec),
-        ends=spec.kind.traits.completes or spec.time_limit_seconds is not None,
+        time_limit=remaining,
+        ends=spec.kind.traits.completes or remaining is not None,
     )
 
 
@@ -94,10 +96,11 @@ def _contender_of_unreadable(workload: Workload) -> Contender:
 
 
 def _remaining_seconds(workload: Workload, spec: WorkloadSpec) -> float | None:
-    """Return the seconds left of the time limit at the start of the current phase; ``None`` without
-    a limit."""
-    limit = spec.time_limit_seconds
-    return None if limit is None else max(limit - workload.running_seconds, 0.0)
+    """Return the seconds left at the start of the current phase until the time limit of the spec or
+    of a scheduling rule; ``None`` without a limit."""
+    limits = (spec.time_limit_seconds, rule_limits.longest_time_limit(workload))
+    known = [limit for limit in limits if limit is not None]
+    return max(min(known) - workload.running_seconds, 0.0) if known else None
 
 
 def _stored_demand(workload: Workload) -> Demand:

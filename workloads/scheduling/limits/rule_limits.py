@@ -151,6 +151,12 @@ def extended_limits(workload: Workload) -> dict[str, int]:
     return limits
 
 
+def longest_time_limit(workload: Workload) -> int | None:
+    """Return the time limit that a workload has from a rule, as its owner may still extend it;
+    ``None`` without one."""
+    return extended_limits(workload).get(TIME, workload.rule_time_limit_seconds)
+
+
 def may_extend(workload: Workload, user: User) -> bool:
     """Whether the page offers a user to extend the limits."""
     is_owner = workload.created_by_id == user.pk and workload.deleted_at is None
