@@ -56,7 +56,8 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.preemptibility is Preemptibility.SEMI_PREEMPTIBLE:
         yield (
             "preemptibility",
-            "the local engine runs all workers or none, so it takes back all or none",
+            "the local engine runs all workers or none, so it can guarantee no part of them; that "
+            "needs a Kubernetes cluster whose KAI scheduler knows semi-preemptible",
         )
     if set(spec.node_pools) - {DEFAULT_POOL}:
         yield "nodePools", f"this machine is the pool {DEFAULT_POOL!r}, and the only one"

@@ -7,14 +7,30 @@ import pytest
 from accounts.models import User
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats.draft_yaml import Names, write_draft_yaml
+from tests.caller import Caller
+from tests.trainyard_cli.receiver import Receiver, receiver
 from tests.workloads.wizard.browser import Wizard
 from tests.workloads.wizard.conftest import on_kubernetes, owner, project, wizard
+from trainyard_cli.flags.line import command_line
+from workloads.api.bodies import DistributedIn
+from workloads.api.submissions.distributed import draft_of
+from workloads.models import Workload
 from workloads.plan import Plan, plan
 from workloads.scheduling.fit.judge import Answer
 
-__all__ = ["on_kubernetes", "owner", "project", "wizard"]
+__all__ = ["on_kubernetes", "owner", "project", "receiver", "wizard"]
 pytestmark = pytest.mark.django_db
 SEMI = "semi-preemptible"
+POSSIBLE = "needs a Kubernetes cluster whose KAI scheduler knows semi-preemptible"
+SPEC: dict[str, Any] = {
+    "image": "x:1",
+    "command": "true",
+    "numWorkers": 4,
+    "minReplicas": 2,
+    "preemptibility": SEMI,
+    "distributedFramework": "PyTorch",
+}
 
 
 @pytest.fixture
@@ -78,3 +94,31 @@ def test_the_wizard_offers_it_where_the_scheduler_knows_it(
     draft = wizard.ready()
     page = draft.open(draft.at(2)).page
     assert (f'<option value="{SEMI}"' in page) is known
+    assert ("Semi-preemptible is for clusters whose KAI scheduler knows it" in page) is not known
+
+
+def draft_of_request(project: Project, owner: User) -> WorkloadDraft:
+    return draft_of(DistributedIn.model_validate(request(project)), by=owner)
+
+
+def request(project: Project) -> dict[str, Any]:
+    place = {"projectId": str(project.pk), "clusterId": str(project.cluster_id)}
+    return {"name": "train", **place, "noMaster": True, "spec": SPEC}
+
+
+def test_rest_the_command_line_and_yaml_say_where_it_is_possible(
+    project: Project, owner: User, wizard: Wizard, receiver: Receiver
+) -> None:
+    body = request(project)
+    line = command_line({"name": "train", "spec": SPEC}, "distributed", "team-a")
+    typed = receiver.request(line) | {key: body[key] for key in ("projectId", "clusterId")}
+    for sent in (body, typed):
+        status, answer = Caller(owner)("POST", "/workloads/distributed", sent)
+        issues = {issue["field"]: issue["details"] for issue in answer["complianceIssues"]}
+        assert status == 400
+        assert POSSIBLE in issues["spec.preemptibility"]
+    text = write_draft_yaml(draft_of_request(project, owner), Names())
+    wizard.open("/workloads/new/?yaml").press("", yaml=text)
+    wizard.open(wizard.at(3)).press("create")
+    assert POSSIBLE in wizard.page
+    assert not Workload.objects.exists()

@@ -91,6 +91,11 @@ class NodeTypeQuestion(Question):
             shown.options.append((shown.value, f"{shown.value} (not allowed)"))
 
 
+SEMI_ELSEWHERE = (
+    "Semi-preemptible is for clusters whose KAI scheduler knows it, which this one has not."
+)
+
+
 class PreemptibilityQuestion(Question):
     def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         """Offer the guarantee of a part only to gangs that can be elastic, on clusters whose
@@ -101,6 +106,8 @@ class PreemptibilityQuestion(Question):
             return
         semi = Preemptibility.SEMI_PREEMPTIBLE
         shown.options = [it for it in shown.options if it[0] != semi or shown.value == semi]
+        if is_elastic_framework:
+            shown.field = replace(shown.field, hint=f"{shown.field.hint} {SEMI_ELSEWHERE}")
 
 
 def _default_queue_text(plan: Plan, offer: "Offer") -> str:
