@@ -21,6 +21,7 @@ EVERY_EVENT = "*"
 TEST = "webhook.test"
 DIGEST = "webhook.digest"
 WORKLOAD_STARTED = "workload.started"
+WILL_STOP_BY_RULE = "workload.will-stop-by-rule"
 STOPPED_BY_RULE = "workload.stopped-by-rule"
 PREEMPTED = "workload.preempted"
 PENDING_LONG = "workload.pending-long"
@@ -44,6 +45,7 @@ LABELS = {
 #: What the narrower types and the conditions are called.
 OTHER_LABELS = {
     WORKLOAD_STARTED: "Started: all ranks run",
+    WILL_STOP_BY_RULE: "Warning: a rule will stop it soon",
     STOPPED_BY_RULE: "Stopped by a rule: a time or idle limit",
     PREEMPTED: "Preempted: its resources were taken back",
     PENDING_LONG: "Pending for long",
@@ -66,6 +68,7 @@ TITLES = {
     COMPLETED: "{} completed",
     FAILED: "{} failed",
     STOPPED: "{} was stopped",
+    WILL_STOP_BY_RULE: "{} will be stopped by a rule",
     STOPPED_BY_RULE: "{} was stopped by a rule",
     PREEMPTED: "{} was preempted",
     PENDING_LONG: "{} is pending for long",
@@ -82,7 +85,7 @@ PERSONAL_TYPES: dict[str, tuple[str, ...]] = {
         STOPPED_BY_RULE,
         PREEMPTED,
     ),
-    "Workload": (PENDING_LONG,),
+    "Workload": (PENDING_LONG, WILL_STOP_BY_RULE),
     "Quota": (QUOTA,),
     "Cluster": (CLUSTER_DOWN,),
 }
@@ -91,10 +94,10 @@ RULES = {Reason.DEADLINE_EXCEEDED, Reason.IDLE, Reason.STOPPED_BY_RULE}
 
 
 def event_types(event: Event, previous_phase: str | None) -> tuple[str, ...]:
-    """Return the types of an event, the narrowest first; none if the phase did not change.
-    ``previous_phase`` is that of the workload's phase event before."""
+    """Return the types of an event, the narrowest first; none if the phase did not change, and
+    nothing will change it soon. ``previous_phase`` is that of the workload's phase event before."""
     if not event.phase:
-        return ()
+        return (WILL_STOP_BY_RULE,) if event.reason == Reason.WILL_STOP_BY_RULE else ()
     narrow = []
     if event.phase == Phase.RUNNING and previous_phase not in RAN_BEFORE:
         narrow.append(WORKLOAD_STARTED)

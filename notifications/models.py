@@ -275,7 +275,8 @@ class EventCursor(models.Model):
 #: What people who never chose get about their own workloads, by their types in ``events``.
 DEFAULT_EVENTS = (
     *("workload.completed", "workload.failed", "workload.stopped"),
-    *("workload.stopped-by-rule", "workload.preempted", "workload.pending-long"),
+    *("workload.will-stop-by-rule", "workload.stopped-by-rule"),
+    *("workload.preempted", "workload.pending-long"),
     "cluster.disconnected",
 )
 

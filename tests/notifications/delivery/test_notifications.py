@@ -127,6 +127,15 @@ def test_a_notification_has_the_narrowest_type_of_its_event(
     assert told(workload.created_by) == [expected]
 
 
+def test_the_warning_of_a_rule_is_told_before_its_stop(workload: Workload) -> None:
+    text = "It will be stopped in 15 minutes, at the time limit of project vision, 2 hours."
+    events.record_once(workload, text, reason=Reason.WILL_STOP_BY_RULE, key="limit")
+    rounds.run()
+    notification = Notification.objects.get()
+    assert (notification.type, notification.text) == ("workload.will-stop-by-rule", text)
+    assert notification.title == f"{workload.name} will be stopped by a rule"
+
+
 def test_who_wants_to_hear_nothing_hears_nothing(workload: Workload) -> None:
     SubscriptionFactory(user=workload.created_by, events=[])
     change(workload, Phase.FAILED)
