@@ -47,6 +47,10 @@ MAIL_CHANNEL: dict[str, Any] = {
     "type": "email",
     "config": {"smtpHost": "smtp.example.com", "from": "trainyard@example.com"},
 }
+MAIL_TEST = {
+    "type": "email",
+    "config": MAIL_CHANNEL["config"] | {"recipients": ["ada@example.com"]},
+}
 PEOPLE: dict[str, Any] = {
     "/access-keys": {"name": "ci"},
     "/device-sign-ins": {"name": "trainyard on laptop"},
@@ -55,7 +59,7 @@ PEOPLE: dict[str, Any] = {
     "/settings": {"key": "topology", "value": True},
     "/notification-channels": MAIL_CHANNEL,
     "/notification-channels/{channel_name}": MAIL_CHANNEL,
-    "/validate-notification-channel": MAIL_CHANNEL,
+    "/validate-notification-channel": MAIL_TEST,
     "/notification-state": {"enabled": True, "email": {"enabled": True}},
     "/me/password": {"currentPassword": "a", "newPassword": "b"},
     "/authorization/permitted-scopes": {"resourceType": "project"},
