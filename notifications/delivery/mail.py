@@ -107,7 +107,9 @@ def send_mail(mail: Mail) -> bool:
     visible = Notification.objects.visible_to(mail.user).filter(mail=mail)
     rows = list(visible.select_related("workload__project", "project", "cluster"))
     if not rows or not mail.user.is_active:
-        _record(mail, state=DeliveryState.FAILED, fault="Its person may no longer see it.")
+        _record(
+            mail, state=DeliveryState.FAILED, fault="Its person can no longer see what it is about."
+        )
         return True
     server = mail_server.find_active_server()
     if server is None:

@@ -20,6 +20,7 @@ from notifications.delivery import mail_server
 from notifications.models import Subscription
 from notifications.people import services
 from notifications.people.forms import SubscriptionForm
+from spec.kind import WorkloadKind
 
 NOTIFICATIONS_A_PAGE = 50
 MAILS_SHOWN = 20
@@ -75,7 +76,10 @@ def subscriptions(request: Request) -> HttpResponse:
     rows = request.user.subscriptions.select_related("project")
     labels = dict(events.personal_choices())
     context = {
-        "rows": [(row, [labels[name] for name in row.events if name in labels]) for row in rows],
+        "rows": [
+            (row, _kind_labels(row), [labels[name] for name in row.events if name in labels])
+            for row in rows
+        ],
         "default": [labels[name] for name in Subscription().events],
         "has_mail_server": mail_server.find_active_server() is not None,
         "mails": request.user.mails.all()[:MAILS_SHOWN],
@@ -121,6 +125,10 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
         text="You no longer get its events. Notifications that you have stay.",
         crumb=(CRUMB, reverse("subscription-list")),
     )
+
+
+def _kind_labels(subscription: Subscription) -> list[str]:
+    return [kind.label for kind in WorkloadKind if kind in subscription.kinds]
 
 
 def _find_subscription(request: Request, pk: UUID) -> Subscription:

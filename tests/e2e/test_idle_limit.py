@@ -24,7 +24,7 @@ from workloads.scheduling.limits import rule_limits
 with transaction.atomic():
     workload = Workload.objects.get(pk="{workload}")
     now = timezone.now()
-    Workload.objects.filter(pk=workload.pk).update(phase_updated_at=now - timedelta(hours=1))
+    Workload.objects.filter(pk=workload.pk).update(phase_updated_at=now - timedelta(seconds={seconds}))
     workload.samples.all().delete()
     Sample.objects.bulk_create(
         Sample(
@@ -78,7 +78,7 @@ def test_an_idle_workload_is_warned_and_stopped_with_its_mails(
 
     leave_gpus_idle(running_trainyard, workload, LIMIT_SECONDS + 15)
     rest.wait(workload, "Stopped", timeout=60)
-    reason = "Its GPUs were idle for 5 minutes, the idle GPU limit of project"
+    reason = "Its GPUs were idle for 5 min, the idle GPU limit of project"
     assert reason in wait_for_mail(mailbox, "idler was stopped by a rule")
 
     expect(rows.first).to_contain_text("idler was stopped by a rule", timeout=30_000)
