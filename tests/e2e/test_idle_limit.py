@@ -24,7 +24,8 @@ from workloads.scheduling.limits import rule_limits
 with transaction.atomic():
     workload = Workload.objects.get(pk="{workload}")
     now = timezone.now()
-    Workload.objects.filter(pk=workload.pk).update(phase_updated_at=now - timedelta(seconds={seconds}))
+    begin = now - timedelta(seconds={seconds})
+    Workload.objects.filter(pk=workload.pk).update(phase_updated_at=begin)
     workload.samples.all().delete()
     Sample.objects.bulk_create(
         Sample(
