@@ -19,7 +19,7 @@ from tests.workloads.wizard.browser import HTMX, Inputs, Wizard
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
-MOST_QUERIES = 27
+MOST_QUERIES = 28
 GALLERY = "worker-environment"
 SOURCES = "worker-dataSources"
 
