@@ -15,6 +15,8 @@ GIVE = {
     "accounts/migrations/0001_initial.py",  # the column of old
     "accounts/migrations/0003_administrators.py",
     "projects/members.py",  # the role of a project's members
+    "projects/forms.py",  # the role that the form of an access rule proposes
+    "bench/access.py",  # the people of the benchmark
     "bench/fill.py",  # an administrator of Django's admin, the peer of the table
 }
 ASKS = {

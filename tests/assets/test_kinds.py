@@ -20,8 +20,13 @@ MAKES_TEMPLATES = {
     "workloads/services.py",
     "workloads/wizard/template_views.py",
 }
-#: The section that asks for several data sources, and the links to credentials of images.
-NAMES_A_KIND = {"workloads/submission.py", "workloads/wizard/sections/storage.py"}
+#: The section that asks for several data sources, and the links to credentials of images and of
+#: imposed data sources.
+NAMES_A_KIND = {
+    "assets/imposed.py",
+    "workloads/submission.py",
+    "workloads/wizard/sections/storage.py",
+}
 EACH = pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 
 
@@ -84,7 +89,8 @@ def test_the_recipe_names_all_that_a_kind_touches() -> None:
     recipe = text.partition("## Recipe: add an asset kind\n")[2].partition("\n## ")[0]
     steps = re.findall(r"^\d\. `([^`]+)`", recipe, re.MULTILINE)
     fields = "templates/assets/<kind>_fields.html"
-    own = ["assets/<kind>/", "assets/kinds.py", "assets/models.py", fields]
+    permissions = "accounts/permissions.py"
+    own = ["assets/<kind>/", "assets/kinds.py", permissions, "assets/models.py", fields]
     assert steps == ["spec/", *own, "tests/factories.py"]
     for kind in KINDS.values():
         expected = fields.replace("<kind>", kind.slug.replace("-", "_")).removeprefix("templates/")

@@ -64,6 +64,7 @@ def test_a_new_claim_has_all_that_it_asks_for(client: Client, user: User, projec
     assert (mounted.claim_name, mounted.existing_pvc) == (source.claim_name, False)
 
 
+@pytest.mark.usefixtures("project")
 def test_a_new_form_begins_with_what_holds_unless_one_says_otherwise(client: Client) -> None:
     form = client.get("/data-sources/new/").context["form"]
     assert form["nfs_readOnly"].value is form["hostPath_readOnly"].value is True

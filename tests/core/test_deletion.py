@@ -102,7 +102,11 @@ def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
         (department_in_use, ["departments"], "has projects: 1 that you cannot open. For what"),
         (cluster_in_use, ["clusters"], "kept has projects: 1 that you cannot open. For what"),
         (node_pool_in_use, ["nodepools"], "Workloads use fast: 1 that you cannot open. For what"),
-        (asset_in_use, ["assets"], "small is used by 4 workloads that you cannot open. For what"),
+        (
+            asset_in_use,
+            ["compute-resources"],
+            "small is used by 4 workloads that you cannot open. For what",
+        ),
     ],
 )
 def test_nothing_is_named_that_the_reader_cannot_open(
