@@ -142,15 +142,12 @@ def test_drafts_are_offered_to_their_author_only(
     assert "someone-elses" not in client.get("/workloads/").content.decode()
 
 
-@pytest.mark.parametrize("key", ["f", "sort", "columns", "after", "before", "q", "fc"])
-@pytest.mark.parametrize(
-    "value", ["", "' OR 1=1 --", "created:within:99999 w", "-", "%", "é" * 300]
-)
-def test_nonsense_in_the_address_is_no_error(
-    client: Client, workload: Workload, key: str, value: str
-) -> None:
-    data: Any = {key: value, "fv": value, "fo": "is"}
-    assert client.get("/workloads/", data).status_code == 200
+@pytest.mark.usefixtures("workload")
+def test_nonsense_in_the_address_is_no_error(client: Client) -> None:
+    for key in ("f", "sort", "columns", "after", "before", "q", "fc"):
+        for value in ("", "' OR 1=1 --", "created:within:99999 w", "-", "%", "é" * 300):
+            data: Any = {key: value, "fv": value, "fo": "is"}
+            assert client.get("/workloads/", data).status_code == 200, (key, value)
 
 
 def test_a_project_of_others_is_not_found_by_filter(client: Client, workload: Workload) -> None:
