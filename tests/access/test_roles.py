@@ -2,7 +2,7 @@
 permissions of its row, the pages, and the calls of the OpenAPI document."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pytest
@@ -71,6 +71,24 @@ def foreign_signs(need: str, permissions: set[str], path: str) -> set[str]:
     return {*DONE, "3", "4"}  # their own department may be meant, or what the body names
 
 
+def ask_everything(
+    asker: Asker,
+    who: str,
+    permissions: set[str],
+    expected_signs: Callable[[str, set[str], str], Collection[str]],
+) -> None:
+    """Send each request as a person with these permissions, and compare the signs of the
+    answers."""
+    wrong = []
+    for kind, method, path, need in requests():
+        ask = asker.page if kind == "page" else asker.call
+        sign = ask(who, method, path)
+        if sign != "5" and sign not in expected_signs(need, permissions, path):
+            wrong.append(f"{kind} {method} {path}: {sign}, and it takes {need}")
+    assert not wrong, "\n".join(wrong)
+    assert not asker.faults, "\n".join(asker.faults)
+
+
 @pytest.mark.extended
 @EACH
 def test_each_role_does_in_its_department_what_its_row_permits(
@@ -82,14 +100,7 @@ def test_each_role_does_in_its_department_what_its_row_permits(
     give(user, name, ACCOUNT if is_administrator else population.project.department.scope_keys[0])
     asker = Asker(population)
     asker.add("own", user)
-    wrong = []
-    for kind, method, path, need in requests():
-        ask = asker.page if kind == "page" else asker.call
-        sign = ask("own", method, path)
-        if sign != "5" and sign not in own_signs(need, permissions, path):
-            wrong.append(f"{kind} {method} {path}: {sign}, and it takes {need}")
-    assert not wrong, "\n".join(wrong)
-    assert not asker.faults, "\n".join(asker.faults)
+    ask_everything(asker, "own", permissions, own_signs)
 
 
 @pytest.mark.extended
@@ -100,14 +111,7 @@ def test_each_role_does_nothing_in_another_department(name: str, population: Pop
     give(user, name, ProjectFactory.create().department.scope_keys[0])
     asker = Asker(population)
     asker.add("foreign", user)
-    wrong = []
-    for kind, method, path, need in requests():
-        ask = asker.page if kind == "page" else asker.call
-        sign = ask("foreign", method, path)
-        if sign != "5" and sign not in foreign_signs(need, permissions, path):
-            wrong.append(f"{kind} {method} {path}: {sign}, and it takes {need}")
-    assert not wrong, "\n".join(wrong)
-    assert not asker.faults, "\n".join(asker.faults)
+    ask_everything(asker, "foreign", permissions, foreign_signs)
 
 
 @EACH

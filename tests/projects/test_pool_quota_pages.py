@@ -6,9 +6,12 @@ from django.test import Client
 from clusters.models import Cluster, NodePool
 from projects.models import Department, Project
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
+from tests.projects.pooled import cluster, project
 from tests.projects.posts import project_form
 from tests.web import signed_in
 from workloads.models import Workload
+
+__all__ = ["cluster", "project"]
 
 pytestmark = pytest.mark.django_db
 
@@ -16,20 +19,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def client(db: None) -> Client:
     return signed_in(UserFactory(administrator=True))
-
-
-@pytest.fixture
-def cluster() -> Cluster:
-    cluster: Cluster = ClusterFactory(kind="kubernetes", name="prod")
-    for name in ("a100", "t4"):
-        NodePool.objects.create(cluster=cluster, name=name, label_key="gpu", label_value=name)
-    return cluster
-
-
-@pytest.fixture
-def project(cluster: Cluster) -> Project:
-    project: Project = ProjectFactory(cluster=cluster, name="vision", gpu_quota=4)
-    return project
 
 
 def in_pool(pool: str, **values: str) -> dict[str, str]:

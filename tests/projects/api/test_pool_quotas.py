@@ -8,7 +8,10 @@ from audit.models import AuditEntry
 from clusters.models import Cluster, NodePool
 from projects.models import Department, Project
 from tests.caller import Caller
-from tests.factories import ClusterFactory, DepartmentFactory, ProjectFactory, UserFactory
+from tests.factories import DepartmentFactory, ProjectFactory, UserFactory
+from tests.projects.pooled import cluster, project
+
+__all__ = ["cluster", "project"]
 
 pytestmark = pytest.mark.django_db
 PROJECTS = "/org-unit/projects"
@@ -19,20 +22,6 @@ A100 = {"nodePool": {"name": "a100"}}
 @pytest.fixture
 def call() -> Caller:
     return Caller(UserFactory(administrator=True))
-
-
-@pytest.fixture
-def cluster() -> Cluster:
-    cluster: Cluster = ClusterFactory(kind="kubernetes", name="prod")
-    for name in ("a100", "t4"):
-        NodePool.objects.create(cluster=cluster, name=name, label_key="gpu", label_value=name)
-    return cluster
-
-
-@pytest.fixture
-def project(cluster: Cluster) -> Project:
-    project: Project = ProjectFactory(cluster=cluster, name="vision", gpu_quota=4)
-    return project
 
 
 def resources(answer: Any, pool: str) -> Any:
