@@ -1,0 +1,1 @@
+"""Workflows: graphs of groups, each of which is one workload."""

@@ -1,0 +1,83 @@
+"""The graph of a workflow: groups, each of which becomes one workload, and what they hand on.
+
+Readers of other formats make it, the database keeps it as JSON, and the run of a workflow follows
+it. The document of a group is that of a workload without its name and project; tokens such as
+``{{workflow_id}}`` in it are replaced when the group starts.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from spec.part import Flag, Part, Whole
+
+
+class ExitAction(StrEnum):
+    """What follows when a task ends with one of the codes of an action."""
+
+    COMPLETE = "COMPLETE"
+    FAIL = "FAIL"
+    RESCHEDULE = "RESCHEDULE"
+
+
+class CodeRange(Part):
+    """Exit codes from ``first`` to ``last``."""
+
+    first: Whole = Field(ge=0, le=255, description="The first exit code")
+    last: Whole = Field(ge=0, le=255, description="The last exit code")
+
+
+class TaskInput(Part):
+    """Files that a task reads: the output of another task, a folder at a URL or a dataset. Exactly
+    one of the three is given. ``workflow`` is an earlier workflow whose ``task`` is meant."""
+
+    task: str = Field("", description="The task whose output is read")
+    workflow: str = Field("", description="The earlier workflow of the task; this one if empty")
+    url: str = Field("", description="The folder to read, such as s3://bucket/folder")
+    dataset: str = Field("", description="The dataset to read, as name or name:version")
+    path: str = Field("", description="The folder of the dataset; all of it if empty")
+    regex: str = Field("", description="Which files are read, as a regular expression")
+
+
+class TaskOutput(Part):
+    """Files that a task leaves behind if it succeeds, below its output folder."""
+
+    url: str = Field("", description="Where they are written, such as s3://bucket/folder")
+    dataset: str = Field("", description="The dataset of which they become a version")
+    update: Flag = Field(False, description="Whether they are added to the dataset's last version")
+    paths: tuple[str, ...] = Field((), description="The folders and files; all of them if empty")
+    regex: str = Field("", description="Which files are written, as a regular expression")
+    labels: tuple[str, ...] = Field((), description="Labels of the dataset's version")
+
+
+class WorkflowTask(Part):
+    """A task of a group. ``role`` is the role of the group's document that runs it; empty where
+    the group is a single pod."""
+
+    name: str = Field(description="The name in the file")
+    role: str = Field("", description="The role that runs it")
+    leads: Flag = Field(False, description="Whether its end is the end of the group")
+    inputs: tuple[TaskInput, ...] = Field((), description="What it reads, in order")
+    outputs: tuple[TaskOutput, ...] = Field((), description="What it leaves behind")
+    exit_actions: dict[ExitAction, tuple[CodeRange, ...]] = Field(
+        {}, description="What follows an exit code"
+    )
+
+
+class WorkflowGroup(Part):
+    """Tasks that start and end together, as one workload."""
+
+    name: str = Field(description="The name in the file")
+    upstream: tuple[str, ...] = Field((), description="Groups that have to complete before it")
+    tasks: tuple[WorkflowTask, ...] = Field(min_length=1, description="The tasks")
+    document: dict[str, Any] = Field(description="The workload, without its name and project")
+    queue_timeout_seconds: Whole | None = Field(None, description="How long it may wait to start")
+    exec_timeout_seconds: Whole | None = Field(None, description="How long it may run")
+
+
+class WorkflowGraph(Part):
+    """A workflow as it runs. A group comes after those that it waits for."""
+
+    name: str = Field(description="The name of the workflow, without the number of the run")
+    groups: tuple[WorkflowGroup, ...] = Field(min_length=1, description="The groups, in order")
