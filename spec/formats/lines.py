@@ -75,11 +75,19 @@ class ParsedYaml:
 
 
 def parse_yaml(text: str) -> ParsedYaml:
-    """Parse a text. ``YamlError`` names every wrong line."""
-    if len(text) > LONGEST:
-        raise YamlError([LineProblem(0, f"The text is longer than {LONGEST} characters")])
+    """Parse a text that is not a workflow. ``YamlError`` names every wrong line."""
     if line := line_of_workflow(text):
         raise YamlError([LineProblem(line, IS_WORKFLOW)])
+    parsed = parse_mapping(text)
+    if is_workflow(parsed.values):
+        raise YamlError([LineProblem(parsed.lines[WORKFLOW,], IS_WORKFLOW)])
+    return parsed
+
+
+def parse_mapping(text: str) -> ParsedYaml:
+    """Parse a text of ``key: value`` lines. ``YamlError`` names every wrong line."""
+    if len(text) > LONGEST:
+        raise YamlError([LineProblem(0, f"The text is longer than {LONGEST} characters")])
     try:
         _check_events(text)
         loader = Loader(text)
@@ -103,8 +111,6 @@ def parse_yaml(text: str) -> ParsedYaml:
         )
     builder = _Builder(loader, text)
     values = builder.value(node, ())
-    if is_workflow(values):
-        raise YamlError([LineProblem(builder.lines[WORKFLOW,], IS_WORKFLOW)])
     if builder.problems:
         raise YamlError(builder.problems)
     return ParsedYaml(values, builder.lines)

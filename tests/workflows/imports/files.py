@@ -1,0 +1,80 @@
+"""Workflow files for tests."""
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+from spec.formats.lines import LineProblem, YamlError
+from workflows.imports.mapping import ImportedWorkflow, map_workflow
+from workflows.imports.reading import read_workflow
+from workflows.imports.replicas import KnownNames
+
+SEED = (Path(__file__).parent / "samples" / "pytorch_dist_training.yaml").read_text()
+ONE_TASK = """\
+workflow:
+  name: one
+  tasks:
+  - name: hello
+    image: alpine
+    command: [echo]
+"""
+PIPELINE = """\
+workflow:
+  name: pipeline
+  pool: research
+  timeout: {exec_timeout: 10h, queue_timeout: PT10M}
+  resources:
+    default: {cpu: 4, gpu: 1, memory: 8Gi, platform: a40, nodesExcluded: [node-7]}
+  groups:
+  - name: evaluate
+    ignoreNonleadStatus: true
+    barrier: false
+    tasks:
+    - name: Eval_1
+      lead: true
+      image: registry.example.com/eval:1
+      command: [python, eval.py]
+      args: ["{{input:0}}", "{{input:train}}", "{{host:Eval_2}}", "{{workflow_id}}", "$(date)"]
+      environment: {DEBUG: true, LEVEL: 3, PRICE: "$(A) $$"}
+      inputs:
+      - {url: "s3://bucket/data"}
+      - {task: train, regex: ".*pth"}
+      - {task: "pipeline-3:train"}
+      - dataset: {name: "mnist:2", path: raw, labels: [a.yaml]}
+    - {name: Eval_2, image: alpine, command: [sleep, "9"]}
+  - name: training
+    tasks:
+    - name: train
+      image: alpine
+      command: [sh, /run me.sh]
+      volumeMounts: [/dev/shm, "/srv/data:/data"]
+      files:
+      - {path: "/run me.sh", contents: "cp a {{output}}\\n"}
+      - {path: /b64, base64: true, contents: dGV4dAo=}
+      - {path: "{{output}}/note", contents: hi}
+      credentials: {wandb: {WANDB_KEY: key}, ssh: /root/.ssh}
+      exitActions: {fail: "1-3,137", RESCHEDULE: 75}
+      kpis: [1]
+      outputs:
+      - {url: "s3://bucket/models"}
+      - update_dataset: {name: models, paths: [a, b]}
+"""
+PROGRAM = "scripts/train_dist.py"
+
+
+def one_task(lines: str = "", workflow: str = "") -> str:
+    """A workflow with one task of three fields. ``lines`` are more of the task, from line 7;
+    ``workflow`` are more of the workflow, behind them."""
+    return ONE_TASK + indent(dedent(lines), "    ") + indent(dedent(workflow), "  ")
+
+
+def import_text(text: str, known: KnownNames | None = None, **files: str) -> ImportedWorkflow:
+    return map_workflow(read_workflow(text), files=files, known=known)
+
+
+def problems_of(text: str, known: KnownNames | None = None) -> tuple[LineProblem, ...]:
+    """The problems of a file that cannot be imported."""
+    try:
+        import_text(text, known)
+    except YamlError as error:
+        return error.problems
+    raise AssertionError("the file was imported")

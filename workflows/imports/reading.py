@@ -1,0 +1,85 @@
+"""Loads the text of a workflow file: divided, rendered, parsed, its fields known, its parts in
+agreement. All mistakes of a stage are told at once, with lines of the file."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from spec.formats.lines import LineProblem, YamlError, parse_mapping
+from spec.problems.errors import Path, Problem, path_text, problems_in
+from workflows.imports.checks import check_workflow
+from workflows.imports.osmo import OsmoDocument, OsmoWorkflow
+from workflows.imports.sections import split_sections
+from workflows.imports.templates import render_sections
+
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class FileLines:
+    """The line of the file for each path of its values."""
+
+    by_path: Mapping[Path, int]
+
+    def line_of(self, path: Path) -> int:
+        """Return the line of a value, or of the nearest enclosing one."""
+        ways = (path[:length] for length in range(len(path), -1, -1))
+        return next((self.by_path[way] for way in ways if way in self.by_path), 0)
+
+    def error(self, problems: Iterable[Problem]) -> YamlError:
+        """Return problems of paths as an error with their lines."""
+        return YamlError(
+            LineProblem(self.line_of(it.path), f"{path_text(it.path)}: {it.message}")
+            for it in problems
+        )
+
+
+@dataclass(frozen=True)
+class ReadWorkflow:
+    """A workflow file that holds together. ``rendered`` is its text without templates,
+    ``dropped_line`` the first line that belongs to no section, or 0."""
+
+    workflow: OsmoWorkflow
+    rendered: str
+    lines: FileLines
+    dropped_line: int = 0
+
+    @property
+    def local_paths(self) -> tuple[str, ...]:
+        """The files that have to come with it, by their paths from its folder."""
+        paths = [
+            file.localpath
+            for group in self.workflow.placed_groups()
+            for placed in group.tasks
+            for file in placed.task.files
+            if file.localpath is not None
+        ]
+        return tuple(dict.fromkeys(paths))
+
+
+def read_workflow(text: str, settings: Mapping[str, Any] = NOTHING) -> ReadWorkflow:
+    """Read a file. ``settings`` are variables of its template, which win over its default values.
+
+    Raises ``YamlError`` with every problem of the first stage that has any.
+    """
+    sections = split_sections(text)
+    rendered = render_sections(sections, settings)
+    try:
+        parsed = parse_mapping(rendered.text)
+    except YamlError as error:
+        raise YamlError(
+            LineProblem(rendered.origin_of(problem.line), problem.message)
+            for problem in error.problems
+        ) from None
+    lines = FileLines({path: rendered.origin_of(line) for path, line in parsed.lines.items()})
+    try:
+        document = OsmoDocument.model_validate(parsed.values)
+    except ValidationError as error:
+        raise lines.error(problems_in(error)) from None
+    read = ReadWorkflow(document.workflow, rendered.text, lines, sections.dropped)
+    problems = list(check_workflow(read.workflow))
+    if problems:
+        raise lines.error(problems)
+    return read
