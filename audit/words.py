@@ -8,6 +8,7 @@ Verb = Literal[
     "add",
     "approve",
     "attempt",
+    "cancel",
     "change password",
     "copy",
     "create",
@@ -56,6 +57,7 @@ KINDS = (
     "template",
     "user",
     "webhook",
+    "workflow",
     "workload",
 )
 ATTEMPT: Verb = "attempt"  # something that was refused

@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "policies",
     "assets",
     "workloads",
+    "workflows",
     "notifications",
     "config",  # its commands
 ]
@@ -136,6 +137,11 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "workloads.worker.sweep",
         "schedule": 5.0,  # seconds
+        "options": {"queue": "periodic", "expires": 5},
+    },
+    "workflows": {
+        "task": "workflows.advance",
+        "schedule": 5.0,  # seconds; finds timeouts, and groups whose task was lost
         "options": {"queue": "periodic", "expires": 5},
     },
     "webhooks": {

@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("policies.urls")),
     path("", include("projects.urls")),
     path("styleguide/", styleguide, name="styleguide"),
+    path("", include("workflows.urls")),
     path("", include("workloads.urls")),
 ]
 

@@ -57,6 +57,13 @@ PAGES = {
     "projects/<int:pk>/policy/": "policies.read",
     "tools/signin/<uuid:pk>/<slug:slug>/": "workloads.read",
     "workloads/<uuid:pk>/template/": "templates.create",
+    # A workflow is seen and changed by those who see and change its workloads.
+    "workflows/": "workloads.read",
+    "workflows/<uuid:pk>/": "workloads.read",
+    **{f"workflows/<uuid:pk>/{tab}/": "workloads.read" for tab in ("logs", "report", "file")},
+    "workflows/<uuid:pk>/cancel/": "workloads.update",
+    "workflows/<uuid:pk>/restart/": "workloads.create",
+    "workflows/<uuid:pk>/delete/": "workloads.delete",
 }
 
 

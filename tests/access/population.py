@@ -33,6 +33,7 @@ from tests.notifications.factories import (
     WebhookFactory,
 )
 from tests.policies.examples import make_policy, rule
+from tests.workflows.graphs import WorkflowFactory
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
@@ -194,6 +195,7 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "projects": project.pk,
         "policies": make_policy(project, rule("numWorkers", max=64), name=SECRET, by=admin).pk,
         "workloads": workload.pk,
+        "workflows": WorkflowFactory.create(project=project, created_by=author, name=SECRET).pk,
         "distributed": workload.pk,
         "trainings": training.pk,
         "workspaces": workspace.pk,

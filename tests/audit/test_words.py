@@ -5,8 +5,8 @@ from audit.words import KINDS, VERBS
 
 #: Those of every version so far. A new one is one more word here, and none is ever removed.
 VERBS_SO_FAR = """
-    activate | add | approve | attempt | change password | copy | create | deactivate | delete
-    | deny | extend
+    activate | add | approve | attempt | cancel | change password | copy | create | deactivate
+    | delete | deny | extend
     | forward a port of | open terminal | purge | remove | renew secret | renew the secret of
     | resend | reset password | run | sign in | sign out | stop | test | update
 """
@@ -15,7 +15,7 @@ KINDS_SO_FAR = """
     | data source | department | environment | general settings | group | mail server | node pool
     | policy
     | project | rank | request | role | sign-in by code | subscription
-    | template | user | webhook | workload
+    | template | user | webhook | workflow | workload
 """
 
 

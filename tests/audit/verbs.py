@@ -31,6 +31,7 @@ from tests.audit.objects import (
     Verbs,
 )
 from tests.audit.people import PEOPLE
+from tests.audit.workflows import WORKFLOWS
 from tests.factories import (
     DepartmentFactory,
 )
@@ -129,6 +130,7 @@ def _update_template(s: AuditedObjects) -> None:
 VERBS: Verbs = (
     PEOPLE
     | HOOKS
+    | WORKFLOWS
     | {
         "projects.services.create_project": (
             "create project",

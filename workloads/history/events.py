@@ -15,6 +15,8 @@ from workloads.models.choices import EventSource
 EVERY_CHANNEL = "project:*"
 #: The task that sends notifications of phase changes, which it reads from the events.
 NOTIFY = "notifications.deliver"
+#: The task that starts the groups of workflows whose turn it is.
+ADVANCE = "workflows.advance"
 
 
 def channel(project_id: int) -> str:
@@ -30,7 +32,7 @@ def person_channel(user_id: int) -> str:
 
 def announce(workload: Workload) -> None:
     """After the commit, have open pages reload this workload."""
-    _publish(workload.project_id, f"w-{workload.pk}")
+    publish(workload.project_id, f"w-{workload.pk}")
 
 
 def announce_nothing(workload: Workload) -> None:
@@ -54,10 +56,11 @@ def record_submissions(workloads: Sequence[Workload], *, actor: User) -> None:
 
 def announce_new(workloads: Sequence[Workload]) -> None:
     """After the commit, have open tables show these new workloads, all of one project."""
-    _publish(workloads[0].project_id, *(f"new-{workload.pk}" for workload in workloads))
+    publish(workloads[0].project_id, *(f"new-{workload.pk}" for workload in workloads))
 
 
-def _publish(project_id: int, *names: str) -> None:
+def publish(project_id: int, *names: str) -> None:
+    """After the commit, tell open pages which names changed in a project."""
     transaction.on_commit(partial(stream.publish, channel(project_id), *names))
 
 
@@ -80,6 +83,8 @@ def record_phase(
         actor=actor,
     )
     send_once(NOTIFY, None, PERIODIC)
+    if workload.phase in ENDED:
+        send_once(ADVANCE, None, PERIODIC)
     announce_by(workload)
 
 

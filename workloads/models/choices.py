@@ -18,6 +18,7 @@ class Source(models.TextChoices):
     FORM = "form", "Form"
     API = "api", "API"
     CLI = "cli", "CLI"
+    WORKFLOW = "workflow", "Workflow"
 
 
 #: Where an event without an actor comes from.

@@ -1,0 +1,37 @@
+"""Verbs about workflows; see ``tests.audit.verbs``."""
+
+from tests.audit.objects import SECRET, VARIABLES, AuditedObjects, Verbs
+from tests.workflows.graphs import graph, group
+from workflows import services
+from workflows.models import Workflow
+from workflows.statuses import Status
+
+
+def _workflow(s: AuditedObjects, status: Status = Status.PENDING) -> Workflow:
+    document = {"kind": "training", "worker": VARIABLES}
+    text = services.WorkflowText(original=SECRET, rendered=SECRET, variables={"token": SECRET})
+    workflow = services.submit(
+        graph(group("one", document=document)), project=s.project, by=s.admin, text=text
+    )
+    if status is not Status.PENDING:
+        workflow.status = status
+        workflow.save()
+    return workflow
+
+
+_WHERE = "workflows.services"
+WORKFLOWS: Verbs = {
+    f"{_WHERE}.submit": ("create workflow", _workflow),
+    f"{_WHERE}.cancel": (
+        "cancel workflow",
+        lambda s: services.cancel(_workflow(s), by=s.admin, message="Wrong data"),
+    ),
+    f"{_WHERE}.restart": (
+        "create workflow",
+        lambda s: services.restart(_workflow(s, Status.FAILED), by=s.admin),
+    ),
+    f"{_WHERE}.delete": (
+        "delete workflow",
+        lambda s: services.delete(_workflow(s, Status.FAILED), by=s.admin),
+    ),
+}

@@ -1,0 +1,7 @@
+"""Workflows as a Django application."""
+
+from django.apps import AppConfig
+
+
+class WorkflowsConfig(AppConfig):
+    name = "workflows"

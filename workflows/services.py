@@ -1,0 +1,199 @@
+"""What people can do with workflows. Each verb is a function: a transaction, an entry in the audit
+log, then the task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from accounts import access
+from accounts.models import User
+from audit import services as audit
+from core.broker.enqueue import PERIODIC, send_once
+from core.deletion import InUse
+from core.storage import require_space
+from projects.models import Project
+from spec.problems.errors import SpecError
+from workflows import running
+from workflows.graph import WorkflowGraph, WorkflowGroup, WorkflowTask
+from workflows.models import GroupRun, Priority, Workflow, WorkflowNumber
+from workflows.starting import find_problems
+from workflows.statuses import UNFINISHED, Status
+from workloads import services as workloads
+from workloads.history.events import ADVANCE
+from workloads.models import Workload
+from workloads.services import NotPossible
+
+CANCELED = "The workflow was canceled."
+
+
+@dataclass(frozen=True)
+class WorkflowText:
+    """What a workflow was read from: the text that was handed in, with the files that it names by
+    their path and the variables that were set; the text without variables; and what became of each
+    part of it."""
+
+    original: str = ""
+    rendered: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, Any] = field(default_factory=dict)
+    report: Sequence[dict[str, Any]] = ()
+
+
+def submit(
+    graph: WorkflowGraph,
+    *,
+    project: Project,
+    by: User,
+    priority: str = Priority.NORMAL,
+    text: WorkflowText | None = None,
+    restarted_from: Workflow | None = None,
+) -> Workflow:
+    """Create a workflow and start the groups that need no others. ``SpecError`` has every problem
+    of every group, and then nothing is created."""
+    access.require(by, "workloads.create", *project.scope_keys)
+    require_space()
+    problems = list(find_problems(graph, project=project, priority=priority, by=by))
+    if problems:
+        raise SpecError(problems)
+    text = text or WorkflowText()
+    with transaction.atomic():
+        workflow = Workflow.objects.create(
+            label=f"{graph.name}-{WorkflowNumber.take_next(graph.name)}",
+            name=graph.name,
+            project=project,
+            created_by=by,
+            priority=priority,
+            original=text.original,
+            rendered=text.rendered,
+            files_json=text.files,
+            variables_json=text.variables,
+            report_json=list(text.report),
+            restarted_from=restarted_from,
+        )
+        GroupRun.objects.bulk_create(
+            GroupRun(
+                workflow=workflow,
+                position=position,
+                name=group.name,
+                definition_json=group.model_dump(mode="json"),
+            )
+            for position, group in enumerate(graph.groups)
+        )
+        audit.record(by, "create", workflow, after=_audit_facts(workflow))
+        workflow.announce()
+        send_once(ADVANCE, None, PERIODIC)
+    return workflow
+
+
+def cancel(workflow: Workflow, *, by: User, message: str = "") -> None:
+    """Stop all groups that run, and start no others. ``NotPossible`` if it has ended."""
+    access.require(by, "workloads.update", *workflow.project.scope_keys)
+    running.advance(workflow.pk)  # what has ended by now keeps how it ended
+    with transaction.atomic():
+        # The rows are locked: a group that is being started is either seen here as started, or
+        # finds itself canceled.
+        rows = GroupRun.objects.select_for_update().filter(workflow=workflow)
+        groups = list(rows.order_by("position"))
+        workflow.refresh_from_db()
+        if workflow.is_finished:
+            raise NotPossible(f"{workflow} has ended already: {Status(workflow.status).label}.")
+        unfinished = [group for group in groups if group.status in UNFINISHED]
+        for group in unfinished:
+            group.workflow = workflow
+            group.move(Status.CANCELED, failure=message or CANCELED)
+        Workflow.objects.filter(pk=workflow.pk).update(canceled_by=by, message=message)
+        running.settle(workflow, groups)
+        ids = [group.workload_id for group in unfinished if group.workload_id]
+        started = list(Workload.objects.filter(pk__in=ids).select_related("project", "cluster"))
+        # A workload that ended at this moment refuses, and nothing is left to stop.
+        workloads.stop_all(started, by=by)
+        audit.record(by, "cancel", workflow, after={"message": message} if message else None)
+    workflow.refresh_from_db()
+
+
+def restart(workflow: Workflow, *, by: User) -> Workflow:
+    """Run the groups that did not complete again, as a new workflow; those that completed hand
+    their output on. ``NotPossible`` unless it failed."""
+    if not workflow.can_restart:
+        raise NotPossible(
+            f"{workflow} is {Status(workflow.status).label}; only a workflow that failed or was "
+            "canceled can be restarted."
+        )
+    groups = list(workflow.groups.all())
+    completed = [group.definition for group in groups if group.status == Status.COMPLETED]
+    rest = [group.definition for group in groups if group.status != Status.COMPLETED]
+    graph = WorkflowGraph(
+        name=workflow.name,
+        groups=tuple(_after_completed(group, completed, workflow) for group in rest),
+    )
+    text = WorkflowText(
+        workflow.original,
+        workflow.rendered,
+        workflow.files_json,
+        workflow.variables_json,
+        workflow.report_json,
+    )
+    return submit(
+        graph,
+        project=workflow.project,
+        by=by,
+        priority=workflow.priority,
+        text=text,
+        restarted_from=workflow,
+    )
+
+
+def _after_completed(
+    group: WorkflowGroup, completed: Sequence[WorkflowGroup], workflow: Workflow
+) -> WorkflowGroup:
+    """Return a group that waits for none of the completed ones, and reads their tasks' output from
+    the workflow in which they ran."""
+    names = {it.name for it in completed}
+    tasks = {task.name for it in completed for task in it.tasks}
+
+    def read_elsewhere(task: WorkflowTask) -> WorkflowTask:
+        inputs = tuple(
+            given.model_copy(update={"workflow": workflow.label})
+            if given.task in tasks and not given.workflow
+            else given
+            for given in task.inputs
+        )
+        return task.model_copy(update={"inputs": inputs})
+
+    return group.model_copy(
+        update={
+            "upstream": tuple(name for name in group.upstream if name not in names),
+            "tasks": tuple(map(read_elsewhere, group.tasks)),
+        }
+    )
+
+
+def obstacle_to_delete(workflow: Workflow) -> str:
+    """Return why a workflow cannot be deleted now; empty if it can."""
+    return "" if workflow.is_finished else f"{workflow} is still running; cancel it first."
+
+
+def delete(workflow: Workflow, *, by: User) -> None:
+    """Delete a workflow that has ended, and its workloads. ``InUse`` while it runs."""
+    access.require(by, "workloads.delete", *workflow.project.scope_keys)
+    if obstacle := obstacle_to_delete(workflow):
+        raise InUse(obstacle)
+    with transaction.atomic():
+        rows = [workload for group in workflow.groups.all() for workload in group.workloads()]
+        kept = [workload for workload in rows if workload.deleted_at is None]
+        audit.record(by, "delete", workflow, before=_audit_facts(workflow))
+        workflow.announce()
+        workflow.delete()
+        workloads.delete_all(kept, by=by)
+
+
+def _audit_facts(workflow: Workflow) -> dict[str, Any]:
+    """Return what the audit log keeps: not the texts, which may contain secrets."""
+    return {
+        "project": str(workflow.project),
+        "priority": workflow.priority,
+        "groups": [group.name for group in workflow.groups.all()],
+        "restarted_from": str(workflow.restarted_from or ""),
+    }

@@ -1,0 +1,94 @@
+"""What the pages show of a workflow's groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from spec.phases import HELD_UP
+from workflows.drawing import HEIGHT, WIDTH, Box, Drawing, draw
+from workflows.models import GroupRun
+from workflows.statuses import OF_PHASES, UNFINISHED, Status
+from workloads.models import Workload
+
+LONGEST_NAME = 24  # characters of a name that fit a box
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group as a page shows it. ``cause`` says why it failed, or what its workload waits for."""
+
+    name: str
+    status: Status
+    upstream: tuple[str, ...]
+    started_at: datetime | None
+    completed_at: datetime | None
+    cause: str
+    workload: Workload | None
+    earlier: tuple[Workload, ...]
+
+    @property
+    def short_name(self) -> str:
+        if len(self.name) <= LONGEST_NAME:
+            return self.name
+        return f"{self.name[: LONGEST_NAME - 1]}…"
+
+    @property
+    def is_live(self) -> bool:
+        return self.status is Status.RUNNING
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it has run, or ran."""
+        if self.started_at is None:
+            return None
+        return ((self.completed_at or timezone.now()) - self.started_at).total_seconds()
+
+
+def show_group(run: GroupRun) -> ShownGroup:
+    workload = run.workload
+    earlier = run.workloads()[:-1] if run.retries else []
+    started_at = run.started_at or (workload.started_at if workload else None)
+    return ShownGroup(
+        run.name,
+        current_status(run),
+        run.definition.upstream,
+        started_at,
+        run.completed_at,
+        _cause(run),
+        workload,
+        tuple(earlier),
+    )
+
+
+def current_status(run: GroupRun) -> Status:
+    """Return the status of a group as its workload is now: the run of the workflow notices a
+    moment later."""
+    if run.status in UNFINISHED and run.workload:
+        return OF_PHASES.get(run.workload.phase, run.state)
+    return run.state
+
+
+def _cause(run: GroupRun) -> str:
+    if run.failure:
+        return run.failure
+    workload = run.workload
+    is_held_up = workload is not None and workload.phase in HELD_UP
+    return workload.message if workload and is_held_up and not run.is_finished else ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The drawing of a workflow, with what each box shows."""
+
+    drawing: Drawing
+    boxes: list[tuple[Box, ShownGroup]]
+    box_width: int = WIDTH
+    box_height: int = HEIGHT
+
+
+def picture_of(groups: Sequence[ShownGroup]) -> Picture:
+    drawing = draw({group.name: group.upstream for group in groups})
+    by_name = {group.name: group for group in groups}
+    return Picture(drawing, [(box, by_name[box.name]) for box in drawing.boxes])

@@ -1,0 +1,81 @@
+"""What a group of a workflow becomes: the draft of a workload."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from accounts.models import User
+from clusters.withheld import why_withheld
+from projects.models import Project
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats.documents import Document
+from spec.parts.scheduling import PriorityClass
+from spec.problems.errors import Problem
+from workflows.graph import WorkflowGraph, WorkflowGroup
+from workflows.models import Priority
+from workloads.plan import plan
+
+PRIORITY_CLASS = "priorityClass"
+LONGEST_NAME = 50  # leaves room for -worker-N, and for -retry-N
+WORKFLOW_ID = re.compile(r"\{\{\s*workflow_id\s*\}\}")
+#: The priority class of a workflow's workloads, on clusters that start workloads by priority. A
+#: normal one has that of its project's policy.
+PRIORITY_CLASSES = {Priority.HIGH: PriorityClass.HIGH, Priority.LOW: PriorityClass.LOW}
+#: A number that no workflow has, for drafts that are only checked.
+UNNUMBERED = "0"
+
+
+def workload_name(label: str, group: str, retry: int = 0) -> str:
+    """Return the name of the workload of a group: ``train-3-preprocess``."""
+    name = re.sub(r"[^a-z0-9]+", "-", f"{label}-{group}".lower()).strip("-")
+    if len(name) > LONGEST_NAME:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        name = f"{name[: LONGEST_NAME - 9].rstrip('-')}-{digest}"
+    return f"{name}-retry-{retry}" if retry else name
+
+
+def draft_of(
+    group: WorkflowGroup, *, label: str, project: Project, priority: str, retry: int = 0
+) -> WorkloadDraft:
+    """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``."""
+    document: Document = _replace_workflow_id(group.document, label)
+    priority_class = PRIORITY_CLASSES.get(Priority(priority))
+    if priority_class and not why_withheld(project.cluster, PRIORITY_CLASS):
+        document.setdefault(PRIORITY_CLASS, priority_class.value)
+    replicas = {role: document.pop(role) for role in ("worker", "master") if role in document}
+    heads = {
+        "kind": document.pop("kind", None),
+        # A gang of named roles that names no framework has none.
+        "framework": document.pop("distributedFramework", "" if "roles" in document else None),
+        "architecture": document.pop("architecture", None),
+    }
+    return WorkloadDraft(
+        name=workload_name(label, group.name, retry),
+        project=project.pk,
+        cluster=project.cluster_id,
+        values=document,
+        **{key: value for key, value in heads.items() if value is not None},
+        **{role: ReplicaDraft(values=values) for role, values in replicas.items()},
+    )
+
+
+def _replace_workflow_id(value: Any, label: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _replace_workflow_id(item, label) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_workflow_id(item, label) for item in value]
+    return WORKFLOW_ID.sub(label, value) if isinstance(value, str) else value
+
+
+def find_problems(
+    graph: WorkflowGraph, *, project: Project, priority: str, by: User
+) -> Iterator[Problem]:
+    """Yield everything that a cluster, a policy or an asset has against the groups, each at its
+    path below the name of the group. Whether quotas have room is settled when a group starts."""
+    label = f"{graph.name}-{UNNUMBERED}"
+    for group in graph.groups:
+        draft = draft_of(group, label=label, project=project, priority=priority)
+        for problem in plan(draft, by=by, submits=True).problems:
+            path = (group.name, *problem.path)
+            yield Problem(path, problem.message, problem.rule, problem.source)

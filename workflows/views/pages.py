@@ -1,0 +1,196 @@
+"""The pages of workflows: the list, one workflow with its tabs, and what can be done with it."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.http import Request, permission_required
+from core.web.http import redirect_after_success, render_partial
+from core.web.pages import deletion_page, question_page
+from core.web.query import search_text
+from spec.problems.errors import SpecError
+from workflows import services
+from workflows.models import GroupRun, Workflow
+from workflows.output import last_lines
+from workflows.shown import picture_of, show_group
+from workflows.statuses import OF_WORKFLOWS, Status
+from workflows.texts import mask_secrets
+from workloads.services import NotPossible
+
+WORKFLOWS_A_PAGE = 50
+CRUMB = "Workflows"
+#: The tabs of a workflow: their keys and labels.
+TABS = {"graph": "Graph", "logs": "Logs", "report": "Report", "file": "File"}
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@require_safe
+@permission_required("workloads.read")
+def listing(request: Request) -> HttpResponse:
+    text = search_text(request.GET)
+    status = request.GET.get("status", "")
+    completed = Count("groups", filter=Q(groups__status=Status.COMPLETED))
+    rows = Workflow.objects.visible_to(request.user).for_list()
+    rows = rows.annotate(num_groups=Count("groups"), num_completed=completed)
+    rows = rows.order_by("-created_at", "-pk")  # aggregation drops the order of the model
+    if text:
+        rows = rows.filter(
+            Q(label__icontains=text)
+            | Q(project__name__icontains=text)
+            | Q(created_by__username__icontains=text)
+        )
+    if status in OF_WORKFLOWS:
+        rows = rows.filter(status=status)
+    page = Paginator(rows, WORKFLOWS_A_PAGE).get_page(request.GET.get("page"))
+    names = " ".join(f"f-{row.pk}" for row in page if not row.is_finished)
+    context = {
+        "page": page,
+        "q": text,
+        "status": status,
+        "statuses": OF_WORKFLOWS,
+        "live_names": names,
+    }
+    return render_partial(request, "workflows/list.html", "rows", context)
+
+
+@require_safe
+@permission_required("workloads.read")
+def detail(request: Request, pk: UUID, tab: str = "graph") -> HttpResponse:
+    """Render a workflow's page with one of its tabs; for htmx only what changes while it runs."""
+    workflow = _find_workflow(request, pk)
+    runs = list(workflow.groups.select_related("workload__project"))
+    for run in runs:
+        run.workflow = workflow
+    context = {
+        "workflow": workflow,
+        "status": workflow.state,
+        "tab": tab,
+        "tabs": [(key, label, _tab_address(workflow, key)) for key, label in TABS.items()],
+        "live_names": _live_names(workflow, runs, tab),
+        **TAB_CONTEXTS[tab](workflow, runs),
+    }
+    return render_partial(request, "workflows/workflow.html", "state", context)
+
+
+def _tab_address(workflow: Workflow, tab: str) -> str:
+    if tab == "graph":
+        return workflow.get_absolute_url()
+    return reverse(f"workflow-{tab}", args=[workflow.pk])
+
+
+def _live_names(workflow: Workflow, runs: list[GroupRun], tab: str) -> str:
+    """Return the names of what changes the page: the workflow, its workloads and their output."""
+    ids = [run.workload_id for run in runs if run.workload_id]
+    names = [f"f-{workflow.pk}", *(f"w-{pk}" for pk in ids)]
+    if tab == "logs":
+        names += [f"o-{pk}" for pk in ids]
+    return " ".join(names)
+
+
+def _graph_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+    groups = [show_group(run) for run in runs]
+    return {"groups": groups, "picture": picture_of(groups)}
+
+
+def _logs_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+    return {"lines": last_lines(runs), "started": [run for run in runs if run.workload]}
+
+
+def _report_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+    return {"report": workflow.report_json}
+
+
+def _file_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+    return {
+        "original": mask_secrets(workflow.original),
+        "rendered": mask_secrets(workflow.rendered),
+        "files": workflow.files_json,
+        "variables": workflow.variables_json,
+    }
+
+
+TAB_CONTEXTS: dict[str, Callable[[Workflow, list[GroupRun]], dict[str, Any]]] = {
+    "graph": _graph_context,
+    "logs": _logs_context,
+    "report": _report_context,
+    "file": _file_context,
+}
+
+
+@get_or_post
+@permission_required("workloads.update")
+def cancel(request: Request, pk: UUID) -> HttpResponse:
+    workflow = _find_workflow(request, pk)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            services.cancel(workflow, by=request.user)
+        except NotPossible as error:
+            refusal = str(error)
+        else:
+            messages.success(request, f"{workflow} was canceled.")
+            return redirect_after_success(request, workflow.get_absolute_url())
+    return question_page(
+        request,
+        title=f"Cancel {workflow}?",
+        text="Groups that run get their grace period to save and then end. No other group starts.",
+        submit="Cancel workflow",
+        crumb=(CRUMB, reverse("workflow-list")),
+        back=workflow.get_absolute_url(),
+        refusal=refusal,
+    )
+
+
+@get_or_post
+@permission_required("workloads.create")
+def restart(request: Request, pk: UUID) -> HttpResponse:
+    workflow = _find_workflow(request, pk)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            again = services.restart(workflow, by=request.user)
+        except (NotPossible, SpecError) as error:
+            refusal = str(error)
+        else:
+            messages.success(request, f"{again} was created.")
+            return redirect_after_success(request, again.get_absolute_url())
+    return question_page(
+        request,
+        title=f"Restart {workflow}?",
+        text="A new workflow runs the groups that did not complete. They read the output of those "
+        "that did.",
+        submit="Restart workflow",
+        crumb=(CRUMB, reverse("workflow-list")),
+        back=workflow.get_absolute_url(),
+        refusal=refusal,
+    )
+
+
+@get_or_post
+@permission_required("workloads.delete")
+def delete(request: Request, pk: UUID) -> HttpResponse:
+    workflow = _find_workflow(request, pk)
+    return deletion_page(
+        request,
+        workflow,
+        "workflow",
+        lambda: services.delete(workflow, by=request.user),
+        text="Its workloads are deleted too. Their logs are kept for a time.",
+        crumb=(CRUMB, reverse("workflow-list")),
+        back=workflow.get_absolute_url(),
+        obstacle=services.obstacle_to_delete(workflow),
+    )
+
+
+def _find_workflow(request: Request, pk: UUID) -> Workflow:
+    rows = Workflow.objects.visible_to(request.user)
+    rows = rows.select_related("project__cluster", "created_by", "canceled_by", "restarted_from")
+    return get_object_or_404(rows, pk=pk)
