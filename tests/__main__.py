@@ -40,6 +40,8 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="what only CI and a release need")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the parts are ended, too
+    # Compiling the tests takes each process of a part ten seconds, so it is done only once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if options.only:
         return report(run_chosen(options.only))
     if code := browser.main():

@@ -8,22 +8,25 @@ from typing import Any
 
 import pytest
 import redis
-from hypothesis import HealthCheck, settings
+from django.conf import settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from config import embedded
 from config.run.programs import table as programs
 from core.broker import enqueue
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
+from tests.migrated import copy_migrated
 from tests.product import Trainyard
 from tests.settings import TEST_HOME
 from tests.waiting import wait_for
 
 LAST_LINES = 40
 # No deadline for examples: how long one takes depends on the load of the machine.
-settings.register_profile(
+hypothesis_settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("any machine")
+hypothesis_settings.load_profile("any machine")
 DATABASE = "--database"
 #: Fixtures that use a database, also in tests without pytest-django's mark.
 DATABASES = frozenset({"db", "transactional_db", "running_trainyard"})
@@ -74,6 +77,17 @@ def _valkey_server() -> Iterator[None]:
     process.wait(10)
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """Put a migrated database where the tests' own will be, and let pytest-django keep it. It goes
+    with the folder of this process."""
+    database = settings.DATABASES["default"]
+    if "sqlite" not in database["ENGINE"]:
+        return False
+    copy_migrated(Path(database["TEST"]["NAME"]))
+    return True
+
+
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The tasks that were sent to workers, each with its id and queue. No worker gets them."""
@@ -94,6 +108,7 @@ def valkey() -> Iterator[redis.Redis]:
 def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
     """The whole product, as ``make run`` starts it, with a new data folder and a free port."""
     home: Path = tmp_path_factory.mktemp("home")
+    copy_migrated(home / "trainyard.sqlite3")
     trainyard = Trainyard(home)
     trainyard.start()
     yield trainyard
