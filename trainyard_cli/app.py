@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),
         *("suspend", "resume", "extend", "diff", "workload"),
     ),
+    "mcp": ("mcp",),
     "sbatch": ("submit-sbatch",),
     "manifest": ("submit-manifest",),
     "kinds": ("submit", "submit-dist", "distributed", "training", "workspace"),

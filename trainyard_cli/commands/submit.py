@@ -189,12 +189,18 @@ def with_project(invocation: Invocation, body: Body, project: str) -> Body:
 
 def read_body(file: Path) -> Body:
     """Return the request in a file, or on standard input for ``-``. Raises ``CliError``."""
-    import yaml
-
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise wrong_use(f"{file} cannot be read: {reason_of(error)}.") from error
+    return parse_body(text, str(file))
+
+
+def parse_body(text: str, file: str) -> Body:
+    """Return the request in the text of a file, whose name is only for messages. Raises
+    ``CliError``."""
+    import yaml
+
     if WORKFLOW.search(text):
         raise wrong_use(
             f"{file} is an OSMO workflow; Trainyard does not run these yet.",
