@@ -10,11 +10,14 @@ from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
 from assets.kinds import IMPOSED_KIND, KINDS, listed_kinds, pod_kinds
+from policies.fields import WORKER
 from policies.filling import default_layers, imposed_assets
+from policies.roles import ROLES
 from policies.rules import Rule
 from projects.models import Project
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats.connections import tools_to_connections
+from spec.formats.documents import USUAL_FIELDS
 from spec.formats.merge import KEYS, USER, MergedLayers, is_same_item
 from spec.problems.errors import Path, Problem
 from spec.workload import IMAGE_REQUIRED
@@ -38,7 +41,11 @@ def merge_workload_values(
     policies."""
     merged = MergedLayers()
     for source, defaults in default_layers(rules, ""):
-        fitting = {key: value for key, value in defaults.items() if draft.traits.may_have(key)}
+        fitting = {
+            key: value
+            for key, value in defaults.items()
+            if draft.traits.may_have(key) and not (draft.has_roles and key in USUAL_FIELDS)
+        }
         merged.add_layer(fitting, source)
     project_values = _default_values(project) if project else {}
     merged.add_layer(project_values, f"project {project}")
@@ -63,11 +70,12 @@ def resolve_replica(
     """Merge the defaults of policies, the assets in the order of their kinds, and the user's own
     values; the later wins. What a policy imposes comes last, so that nothing replaces it.
 
-    ``path`` is that of the replica in the draft (``("worker",)``), for problems. Without a project
-    every asset that the user may see counts as usable.
+    ``path`` is that of the replica in the draft (``("worker",)``), for problems. Policies give a
+    named role what they give workers. Without a project every asset that the user may see counts as
+    usable.
     """
     resolved = ResolvedReplica()
-    role = str(path[0])
+    role = WORKER if path[0] == ROLES else str(path[0])
     for source, defaults in default_layers(rules, role):
         resolved.merged.add_layer(tools_to_connections(defaults), source)
     for kind, pk in _chosen_assets(draft):

@@ -30,7 +30,7 @@ from spec.problems.causes import Cause
 from spec.problems.errors import Problem, path_text
 from spec.tools import Tool
 from spec.values.variable import EnvironmentVariable, NamedCredential
-from spec.workload import Role, WorkloadSpec
+from spec.workload import WorkloadSpec
 
 Manifest = dict[str, Any]
 
@@ -298,7 +298,7 @@ class RankState:
     """The state of one rank on the cluster. ``exit_code`` is -N after signal N."""
 
     rank: int
-    role: Role
+    role: str
     index: int
     phase: RankPhase
     node: str = ""

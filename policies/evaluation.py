@@ -1,12 +1,13 @@
 """Judge the values of a workload by rules. The same code judges policies and templates."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from core.forms import nested
+from policies import roles
 from policies.document import (
     document_address,
     measured,
@@ -29,11 +30,11 @@ SOURCE = "{source}"  # where a message names whose rule it is
 
 
 def find_violations(
-    rules: Iterable[Rule],
+    rules: Sequence[Rule],
     given: Document,
     loaded: Document,
     *,
-    reported: Iterable[str] = (),
+    reported: Sequence[str] = (),
     origins: Mapping[str, str] | None = None,
 ) -> Iterator[Problem]:
     """Yield a problem for each rule that a workload breaks.
@@ -41,8 +42,20 @@ def find_violations(
     ``given`` is its document without the defaults of the spec, ``loaded`` with them. A master that
     only ``loaded`` has inherits the workers' setup. A field that is ``reported`` already is
     not reported as missing. ``origins`` says where values came from, as ``MergedLayers`` does: a
-    list may have whatever a policy imposes.
+    list may have whatever a policy imposes. Each named role is judged as workers are.
     """
+    for number in range(roles.number_of_roles(given)):
+        problems = find_violations(
+            rules,
+            roles.view_of_role(given, number),
+            roles.view_of_role(loaded, number),
+            reported=[roles.field_in_view(field, number) for field in reported],
+            origins=roles.origins_in_view(origins or {}, number),
+        )
+        for problem in problems:
+            yield replace(problem, path=roles.path_in_document(problem.path, number))
+    if roles.number_of_roles(given):
+        return
     inherits = bool(loaded.get(MASTER)) and not given.get(MASTER)
     whole = {**given, MASTER: given.get(WORKER)} if inherits else given
     judge = Judge(

@@ -1,11 +1,12 @@
 """Fill in what policies give: defaults, multiples of other amounts, imposed data sources."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from core.forms import nested
+from policies import roles
 from policies.document import (
     document_address,
     part_and_name,
@@ -70,10 +71,12 @@ def imposed_assets(rules: Iterable[Rule], role: str) -> list[tuple[str, str]]:
     return [(key, label) for (name, key), label in items if name == address and key is not None]
 
 
-def fill_in(rules: Iterable[Rule], document: Document) -> tuple[Document, dict[str, str]]:
+def fill_in(rules: Sequence[Rule], document: Document) -> tuple[Document, dict[str, str]]:
     """Fill in what only the merged document shows to be missing: fields of list items, and amounts
     that are a multiple of another. Return the document, and the policy of each value by its
-    path."""
+    path. Each named role gets what workers get."""
+    if roles.number_of_roles(document):
+        return _fill_in_roles(rules, document)
     filled = document
     origins: dict[str, str] = {}
     multiples: list[Rule] = []
@@ -95,6 +98,15 @@ def fill_in(rules: Iterable[Rule], document: Document) -> tuple[Document, dict[s
                 filled = with_value(filled, address, amount)
                 origins[address] = rule.source.label
     return filled, origins
+
+
+def _fill_in_roles(rules: Sequence[Rule], document: Document) -> tuple[Document, dict[str, str]]:
+    origins: dict[str, str] = {}
+    for number in range(roles.number_of_roles(document)):
+        view, origins_in_view = fill_in(rules, roles.view_of_role(document, number))
+        document = roles.with_role(document, number, view)
+        origins |= roles.origins_in_document(origins_in_view, number)
+    return document, origins
 
 
 def _items_without(

@@ -39,6 +39,11 @@ class GalleryChoices(DraftPart):
 ASSET_LISTS = frozenset(str(field.alias) for field in GalleryChoices.model_fields.values())
 
 
+#: The key of the assets that a named role has chosen, by kind.
+ROLE_ASSETS = "assets"
+NO_ASSET = UUID(int=0)
+
+
 class ReplicaDraft(DraftPart):
     """One kind of pod: the assets chosen, by kind, and the wire-named values given on top of them.
 
@@ -79,7 +84,8 @@ class FieldRule(DraftPart):
 
 
 class WorkloadDraft(DraftPart):
-    """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``.
+    """Everything the wizard asks. ``values`` holds workload-wide keys such as ``numWorkers``, and
+    the ``roles`` of a gang that has others than a master and workers: ``worker`` is empty then.
 
     ``master`` is ``None`` while the master inherits the workers' setup. What only
     another ``kind`` has counts for nothing, and is kept. Only a template has ``rules``, a tuple of
@@ -103,6 +109,19 @@ class WorkloadDraft(DraftPart):
     @property
     def is_template(self) -> bool:
         return self.rules is not None
+
+    @property
+    def roles(self) -> list[ReplicaDraft]:
+        """The named roles of a gang, which stand among the workload-wide values. The values of a
+        role have its name and count, too."""
+        items = self.filled_values.get("roles")
+        if not isinstance(items, list):
+            return []
+        return [read_role(item) for item in items if isinstance(item, dict)]
+
+    @property
+    def has_roles(self) -> bool:
+        return bool(self.roles)
 
     @property
     def traits(self) -> KindTraits:
@@ -131,6 +150,24 @@ class WorkloadDraft(DraftPart):
     def values_of_kind(self) -> Values:
         """``values`` without fields that only other kinds of workloads have."""
         return {key: value for key, value in self.values.items() if self.traits.may_have(key)}
+
+
+def read_role(item: Values) -> ReplicaDraft:
+    """Read an item of ``roles``: the values of its pods, and its ``assets`` by kind."""
+    assets = item.get(ROLE_ASSETS)
+    chosen = assets if isinstance(assets, dict) else {}
+    return ReplicaDraft(
+        assets={kind: _read_id(pk) for kind, pk in chosen.items() if pk},
+        values={key: value for key, value in item.items() if key != ROLE_ASSETS},
+    )
+
+
+def _read_id(text: Any) -> UUID:
+    """The id in a text. Anything else becomes the id of no asset, and is told as such."""
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return NO_ASSET
 
 
 def without_empty_values(values: Values) -> Values:

@@ -48,7 +48,8 @@ class Traits:
     Ranks of a ``collective`` framework communicate by NCCL if they have GPUs. ``sharing`` is the
     caution for ranks that may share a GPU. ``fields`` are the wire names of spec fields that only
     this framework has; with other frameworks they are refused. ``has_runai_assets``: Run:ai's
-    client knows the framework as that of an environment.
+    client knows the framework as that of an environment. If ``roles`` are given, these are the only
+    names that roles may have.
     """
 
     label: str
@@ -57,6 +58,7 @@ class Traits:
     collective: bool = False
     fields: frozenset[str] = frozenset()
     has_runai_assets: bool = True
+    roles: tuple[str, ...] = ()
 
     @property
     def sharing(self) -> str:
@@ -70,7 +72,9 @@ TRAITS: dict[Framework, Traits] = {
         collective=True,
         fields=frozenset({"minReplicas", "maxReplicas", "processesPerPod"}),
     ),
-    Framework.TENSORFLOW: Traits("TensorFlow", "TF_CONFIG"),
+    Framework.TENSORFLOW: Traits(
+        "TensorFlow", "TF_CONFIG", roles=("chief", "master", "worker", "ps", "evaluator")
+    ),
     Framework.XGBOOST: Traits("XG Boost", "MASTER_ADDR"),
     Framework.MPI: Traits(
         "MPI",

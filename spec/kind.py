@@ -11,7 +11,7 @@ from spec.framework import framework_with
 GANG_FIELDS = frozenset(
     {
         *("distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"),
-        "batchScript",
+        *("batchScript", "roles", "barrier", "ignoreNonLeadStatus"),
     }
 )
 GANGS = "distributed trainings"

@@ -4,12 +4,12 @@ Field names are those of Run:ai's distributed creation request. Assets are copie
 submission, so that a later edit of an asset never changes a workload.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from spec.data.places import MountPath
 from spec.data.storage import Storage
@@ -35,10 +35,14 @@ from spec.parts.scheduling import (
     Topology,
 )
 from spec.parts.setup import Setup
-from spec.values.patterns import WEB_ADDRESS
+from spec.values.patterns import K8S_NAME, WEB_ADDRESS
 
 MAX_WORKERS = 512
-IMAGE_REQUIRED = "is required"  # of an image, where there is no command
+MAX_PODS = MAX_WORKERS + 1  # with a master
+MAX_ROLES = 100
+LONGEST_ROLE_NAME = 40  # with a rank's index it is still a host name
+REQUIRED = "is required"
+IMAGE_REQUIRED = REQUIRED  # of an image, where there is no command
 MAX_PROCESSES = 256
 DEFAULT_SSH_PATH = "/root/.ssh"
 DEFAULT_GRACE_SECONDS = 30
@@ -61,6 +65,8 @@ class Architecture(StrEnum):
 
 
 class Role(StrEnum):
+    """The names of the usual two roles."""
+
     MASTER = "master"
     WORKER = "worker"
 
@@ -138,24 +144,69 @@ class Replica(Container):
         return self
 
 
+class NamedRole(Replica):
+    """A group of equal pods of a gang, by a name of its own. The gang ends with the pod of the role
+    that ``leads``."""
+
+    name: Annotated[str, Field(pattern=K8S_NAME, max_length=LONGEST_ROLE_NAME)] = Field(
+        description="The name of the role; its ranks are called NAME-0, NAME-1 and so on"
+    )
+    count: Whole = Field(1, ge=1, le=MAX_WORKERS, description="How many pods it has")
+    leads: Flag = Field(
+        False, description="Whether the workload ends with its pod; exactly one role leads"
+    )
+
+
+class GangRole(Part):
+    """A role of any gang: one that a document names, or one of the usual two. ``path`` is that of
+    ``replica`` in the document, and ``described_by`` the name of the role that has it there: a
+    master that inherits is described by the workers."""
+
+    name: str
+    count: int
+    leads: bool
+    replica: Replica
+    path: str
+    described_by: str
+
+
 class Pod(Part):
-    """One rank of the gang: its place in the world and the replica it is made from."""
+    """One rank of the gang: its place in the world and the replica it is made from.
+    ``described_by`` is that of its role."""
 
     rank: int
-    role: Role
+    role: str
     index: int
     replica: Replica
+    leads: bool = False
+    described_by: str = Role.WORKER
 
     @property
     def name(self) -> str:
         return f"{self.role}-{self.index}"
 
 
-class WorkloadSpec(Part):
-    """A distributed training: ``num_workers`` workers and, unless workers-only, one master. Of
-    another ``kind`` it is one pod, which ``worker`` describes, without a framework.
+#: The ``worker`` of a document that has none, until it is checked.
+NO_WORKER = Replica.model_construct()
+#: What describes the usual master and workers. A gang of named roles has none of it.
+USUAL_SHAPE = frozenset(
+    {
+        *("worker", "master", "num_workers", "architecture"),
+        *("min_replicas", "max_replicas", "batch_script"),
+    }
+)
+#: What only a gang of named roles has.
+ROLES_SHAPE = frozenset({"roles", "barrier", "ignore_non_lead_status"})
 
-    ``master`` is ``None`` where the master inherits the workers' setup. Times are in seconds.
+
+class WorkloadSpec(Part):
+    """A distributed training: ``num_workers`` workers and, unless workers-only, one master; or the
+    named ``roles``. Of another ``kind`` it is one pod, which ``worker`` describes, without a
+    framework.
+
+    ``master`` is ``None`` where the master inherits the workers' setup. The ``worker`` of a gang of
+    named roles is the role that leads. :attr:`gang_roles` has the roles of any gang. Times are in
+    seconds.
     ``min_replicas`` and ``max_replicas`` bound the workers of an elastic PyTorch training; torchrun
     starts ``processes_per_pod`` in each pod. A shell runs ``setup`` before each program; this
     machine and Slurm run a ``batch_script`` in their place. ``node_pools`` are names, the best
@@ -164,7 +215,8 @@ class WorkloadSpec(Part):
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
     distributed_framework: Framework | None = Field(
-        None, description="The framework; empty for workloads of one pod"
+        None,
+        description="The framework; empty for workloads of one pod, and if roles need none",
     )
     architecture: Architecture = Architecture.WORKERS_AND_MASTER
     num_workers: Whole = Field(
@@ -204,8 +256,25 @@ class WorkloadSpec(Part):
             "This machine and Slurm: a batch script that runs unchanged and starts the ranks itself"
         ),
     )
-    worker: Replica
+    worker: Replica = NO_WORKER
     master: Replica | None = None
+    roles: tuple[NamedRole, ...] = Field(
+        (),
+        max_length=MAX_ROLES,
+        description=(
+            "Roles with names of their own, in the order of their ranks; in place of a master and "
+            "workers"
+        ),
+    )
+    barrier: Flag = Field(
+        True, description="Roles: whether programs start only once every rank is ready"
+    )
+    ignore_non_lead_status: Flag = Field(
+        False,
+        description=(
+            "Roles: whether a failed rank of a role that does not lead leaves the others running"
+        ),
+    )
     node_pools: tuple[PoolName, ...] = Field(
         (),
         max_length=MAX_POOLS,
@@ -282,9 +351,59 @@ class WorkloadSpec(Part):
         False, description="Whether it fails when it is preempted, instead of waiting to run again"
     )
 
+    @field_validator("roles")
+    @classmethod
+    def _roles_make_a_gang(cls, roles: tuple[NamedRole, ...]) -> tuple[NamedRole, ...]:
+        """A single role leads, even if it does not say so."""
+        if len(roles) == 1:
+            roles = (roles[0].model_copy(update={"leads": True}),)
+        if roles:
+            _require_one_lead(roles)
+            _require_unique_hosts(roles)
+        if sum(role.count for role in roles) > MAX_PODS:
+            raise ValueError(f"have more than {MAX_PODS} pods together")
+        return roles
+
+    @model_validator(mode="after")
+    def _shape_is_one_of_two(self) -> Self:
+        """Set the ``worker`` of a gang of named roles."""
+        foreign = USUAL_SHAPE if self.roles else ROLES_SHAPE
+        for name in sorted(foreign & self.model_fields_set):
+            field = WorkloadSpec.model_fields[name]
+            value = getattr(self, name)
+            if self.roles and value is not None:
+                raise ValueError(f"{field.alias}: leave it out, because roles describe all pods")
+            if not self.roles and value != field.default:
+                raise ValueError(f"{field.alias}: only workloads with roles have it; leave it out")
+        if self.roles:
+            lead = next(role for role in self.roles if role.leads)
+            self.__dict__["worker"] = lead  # the model is frozen
+        elif self.worker is NO_WORKER:
+            raise ValueError(f"worker: {REQUIRED}")
+        return self
+
+    @model_validator(mode="after")
+    def _roles_fit_the_framework(self) -> Self:
+        if not self.roles:
+            return self
+        framework = self.distributed_framework
+        if self.framework_traits.head is Head.LAUNCHER:
+            raise ValueError(
+                f"distributedFramework: {framework} starts its workers by a launcher; leave roles "
+                "out"
+            )
+        allowed = self.framework_traits.roles
+        for role in self.roles if allowed else ():
+            if role.name not in allowed:
+                raise ValueError(
+                    f"roles: {role.name} is no role of {self.framework_traits.label}; it has "
+                    f"{', '.join(allowed)}"
+                )
+        return self
+
     @model_validator(mode="after")
     def _fields_are_the_kinds(self) -> Self:
-        if self.kind.is_gang and self.distributed_framework is None:
+        if self.kind.is_gang and self.distributed_framework is None and not self.roles:
             raise ValueError("distributedFramework: is required")
         lacks = self.kind.traits.foreign_fields
         for name, field in WorkloadSpec.model_fields.items() if lacks else ():
@@ -384,7 +503,55 @@ class WorkloadSpec(Part):
         return self.worker
 
     @property
+    def gang_roles(self) -> tuple[GangRole, ...]:
+        """The roles in the order of their ranks: the named ones, or the master, if there is one,
+        before the workers."""
+        make = GangRole.model_construct  # of replicas that were judged
+        if self.roles:
+            return tuple(
+                make(
+                    name=role.name,
+                    count=role.count,
+                    leads=role.leads,
+                    replica=role,
+                    path=f"roles[{number}]",
+                    described_by=role.name,
+                )
+                for number, role in enumerate(self.roles)
+            )
+        workers = make(
+            name=Role.WORKER,
+            count=self.num_workers,
+            leads=False,
+            replica=self.worker,
+            path="worker",
+            described_by=Role.WORKER,
+        )
+        replica = self.master_replica
+        if replica is None:
+            return (workers,)
+        describing = Role.MASTER if self.master else Role.WORKER
+        master = make(
+            name=Role.MASTER,
+            count=1,
+            leads=True,
+            replica=replica,
+            path=describing.value,
+            described_by=describing,
+        )
+        return master, workers
+
+    @property
+    def described_roles(self) -> tuple[GangRole, ...]:
+        """The roles that the document describes: all but a master that inherits. The workers come
+        before their master."""
+        own = [role for role in self.gang_roles if role.name == role.described_by]
+        return tuple(own if self.roles else reversed(own))
+
+    @property
     def num_pods(self) -> int:
+        if self.roles:
+            return sum(role.count for role in self.roles)
         return self.num_workers + int(self.has_master)
 
     @property
@@ -394,21 +561,27 @@ class WorkloadSpec(Part):
 
     @property
     def pods(self) -> tuple[Pod, ...]:
-        """Every rank in order: the master is rank 0, worker *i* follows (Kubeflow's numbering)."""
+        """Every rank in order, role by role: a master is rank 0, worker *i* follows (Kubeflow's
+        numbering)."""
         make = Pod.model_construct  # of replicas that were judged, not for each rank again
-        master = self.master_replica
-        head = (make(rank=0, role=Role.MASTER, index=0, replica=master),) if master else ()
-        workers = (
-            make(rank=len(head) + i, role=Role.WORKER, index=i, replica=self.worker)
-            for i in range(self.num_workers)
+        members = [(role, index) for role in self.gang_roles for index in range(role.count)]
+        return tuple(
+            make(
+                rank=rank,
+                role=role.name,
+                index=index,
+                replica=role.replica,
+                leads=role.leads,
+                described_by=role.described_by,
+            )
+            for rank, (role, index) in enumerate(members)
         )
-        return (*head, *workers)
 
     @property
     def depends_on_gpu_memory(self) -> bool:
         """Whether :meth:`gpus` depends on the memory of the devices."""
-        replicas = (self.worker, self.master_replica or self.worker)
-        return any(each.compute.gpu_request_type is GpuRequestType.MEMORY for each in replicas)
+        computes = (role.replica.compute for role in self.gang_roles)
+        return any(compute.gpu_request_type is GpuRequestType.MEMORY for compute in computes)
 
     def gpus(self, device_memory: int = 0) -> float:
         """GPUs of the whole gang. Rounded, so that 3 times 0.1 is 0.3."""
@@ -423,9 +596,33 @@ class WorkloadSpec(Part):
         return int(self._sum(lambda compute: compute.memory_bytes))
 
     def _sum(self, of: Callable[[Compute], float]) -> float:
-        """Over the gang: all workers ask for the same."""
-        master = self.master_replica
-        return of(self.worker.compute) * self.num_workers + (of(master.compute) if master else 0)
+        """Over the gang: all pods of a role ask for the same."""
+        return sum(of(role.replica.compute) * role.count for role in self.gang_roles)
+
+
+def _require_one_lead(roles: Iterable[NamedRole]) -> None:
+    leads = [role for role in roles if role.leads]
+    if not leads:
+        raise ValueError("none of them leads; set leads: true for the one with which all end")
+    if len(leads) > 1:
+        names = " and ".join(role.name for role in leads)
+        raise ValueError(f"{names} lead; set leads: true for one of them only")
+    if leads[0].count > 1:
+        raise ValueError(f"{leads[0].name} leads, so its count must be 1")
+
+
+def _require_unique_hosts(roles: Iterable[NamedRole]) -> None:
+    """Refuse names by which two ranks would have one host name."""
+    owners: dict[str, str] = {}
+    for role in roles:
+        if role.name in owners and owners[role.name] == role.name:
+            raise ValueError(f"name {role.name} twice; each role has a name of its own")
+        for host in (role.name, *(f"{role.name}-{index}" for index in range(role.count))):
+            if host in owners:
+                raise ValueError(
+                    f"{owners[host]} and {role.name} both have the host name {host}; rename one"
+                )
+            owners[host] = role.name
 
 
 @cache

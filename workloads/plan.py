@@ -25,17 +25,19 @@ from engines.base import Handle
 from policies.evaluation import find_violations
 from policies.filling import default_rules, fill_in
 from policies.models import find_rules
+from policies.roles import ROLES
 from policies.rules import Enforcement, Rule
 from policies.rulings import field_rulings
 from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from projects.rules import node_types_of
-from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents
 from spec.formats.merge import USER, MergedLayers, parent_paths, path_in_layer
+from spec.formats.stored import as_mapping
 from spec.framework import Framework
 from spec.kind import WorkloadKind, workload_kind
-from spec.problems.errors import TAKEN, Problem, SpecError
+from spec.problems.errors import TAKEN, Path, Problem, SpecError, path_text
 from spec.problems.rulings import FieldRuling
 from spec.values.names import check_name
 from spec.workload import WorkloadSpec
@@ -127,10 +129,13 @@ class Plan:
         if self.draft.is_template:
             raise SpecError([IS_TEMPLATE])
         if self.problems or not (self.spec and self.project and self.demand):
-            replicas = {role: replica.values for role, replica in _replicas(self.draft)}
-            entered = self.draft.values | replicas
+            entered = self.draft.values | {
+                role: replica.values for role, replica in self.draft.replicas.items()
+            }
             raise SpecError(
-                replace(problem, path=path_in_layer(problem.path, self.document, entered))
+                problem
+                if problem.path[:1] == (ROLES,)  # whose items keep their positions
+                else replace(problem, path=path_in_layer(problem.path, self.document, entered))
                 for problem in self.problems
             )
         return ReadyPlan(self.spec, self.project, self.demand)
@@ -275,24 +280,27 @@ def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
     workload_wide = resolve.merge_workload_values(draft, project, plan.policy_rules)
     layers = {"": workload_wide}
     plan.document = {"kind": draft.kind}
-    if draft.is_gang:
+    if draft.has_roles:
+        plan.document["distributedFramework"] = draft.framework or None
+    elif draft.is_gang:
         plan.document["distributedFramework"] = draft.framework
         plan.document["architecture"] = draft.architecture
     plan.document |= workload_wide.document
-    for role, replica in _replicas(draft):
+    for part in _described_pods(draft):
         resolved = resolve.resolve_replica(
-            replica,
+            part.draft,
             project=project,
             user=plan.by,
             framework=draft.framework_of_gang,
-            path=(role,),
+            path=part.path,
             rules=plan.policy_rules,
         )
-        layers[f"{role}."] = resolved.merged
-        plan.document[role] = resolved.merged.document
-        plan.linked_assets += [(role, *asset) for asset in resolved.list_links]
-        plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
+        layers[f"{path_text(part.path)}."] = resolved.merged
+        plan.document = part.put(plan.document, resolved.merged.document)
+        plan.linked_assets += [(part.role, *asset) for asset in resolved.list_links]
+        plan.assets |= {(part.role, kind): asset for kind, asset in resolved.assets.items()}
         problems += resolved.problems
+    problems += _superfluous_replicas(draft)
     plan.origins = _value_origins(layers, plan.template)
     plan.document, origins = fill_in(plan.policy_rules, plan.document)
     plan.origins |= origins
@@ -306,10 +314,10 @@ def _load_spec(plan: Plan, project: Project | None) -> list[Problem]:
     """
     document = plan.document
     problems: list[Problem] = []
-    for role, _ in _replicas(plan.draft):
-        bound = bind_credentials(document[role], project=project, user=plan.by, path=(role,))
-        document = document | {role: bound.document}
-        plan.linked_assets += [(role, *asset) for asset in bound.linked]
+    for part in _described_pods(plan.draft):
+        bound = bind_credentials(part.get(document), project=project, user=plan.by, path=part.path)
+        document = part.put(document, bound.document)
+        plan.linked_assets += [(part.role, *asset) for asset in bound.linked]
         problems += bound.problems
     try:
         plan.spec = documents.load_spec(document)
@@ -349,19 +357,57 @@ def _node_type_problems(plan: Plan, project: Project | None) -> Iterator[Problem
     rule = node_types_of(project, plan.draft.traits) if project else None
     if rule is None or plan.draft.is_template:
         return
-    for role, _ in _replicas(plan.draft):
-        chosen = plan.document[role].get("nodeType")
+    for part in _described_pods(plan.draft):
+        chosen = part.get(plan.document).get("nodeType")
         if chosen not in rule.types:
             offered = " or ".join(rule.types)
             problem = f"must be {offered}" if chosen else f"is required; choose {offered}"
-            yield Problem((role, "nodeType"), f"{problem}, by a rule of {rule.source}")
+            yield Problem((*part.path, "nodeType"), f"{problem}, by a rule of {rule.source}")
 
 
-def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
-    yield "worker", draft.worker
+@dataclass(frozen=True)
+class DescribedPods:
+    """What a draft says of the pods of one role: the workers, a master with a setup of its own, or
+    a named role. ``path`` is theirs in the document."""
+
+    role: str
+    path: Path
+    draft: ReplicaDraft
+
+    def get(self, document: Values) -> Values:
+        """Return their part of a document."""
+        value: Any = document
+        for step in self.path:
+            value = value[step]
+        return as_mapping(value)
+
+    def put(self, document: Values, part: Values) -> Values:
+        """Return a document with another part for them."""
+        head, *number = self.path
+        if not number:
+            return {**document, str(head): part}
+        items = list(document[str(head)])
+        items[int(number[0])] = part
+        return {**document, str(head): items}
+
+
+def _described_pods(draft: WorkloadDraft) -> Iterator[DescribedPods]:
+    if draft.has_roles:
+        for number, role in enumerate(draft.roles):
+            name = str(role.values.get("name") or number)
+            yield DescribedPods(name, (ROLES, number), role)
+        return
+    yield DescribedPods("worker", ("worker",), draft.worker)
     has_master = draft.is_gang and draft.architecture == WORKERS_AND_MASTER
     if draft.master is not None and has_master:
-        yield "master", draft.master
+        yield DescribedPods("master", ("master",), draft.master)
+
+
+def _superfluous_replicas(draft: WorkloadDraft) -> Iterator[Problem]:
+    """Yield what describes workers or a master next to named roles."""
+    for name, replica in draft.replicas.items() if draft.has_roles else ():
+        for key in (*replica.assets, *replica.filled_values):
+            yield Problem((name, key), "leave it out, because roles describe all pods")
 
 
 def _value_origins(layers: dict[str, MergedLayers], template: Template | None) -> dict[str, str]:
@@ -374,7 +420,9 @@ def _value_origins(layers: dict[str, MergedLayers], template: Template | None) -
             "master.": base.master.pod_values if base.master else {},
         }
         for prefix, merged in layers.items():
-            merged.credit(template_values[prefix], f"template {template.name}", instead_of=USER)
+            merged.credit(
+                template_values.get(prefix, {}), f"template {template.name}", instead_of=USER
+            )
     origins: dict[str, str] = {}
     for prefix, merged in layers.items():
         origins |= {prefix + path: origin for path, origin in merged.origins.items()}
@@ -423,7 +471,12 @@ def _quota_problems(plan: Plan, project: Project) -> list[Problem]:
     if not (plan.demand and plan.spec):
         return []
     refusal = choose_pool(project, plan.demand, plan.spec.node_pools).refusal
-    return [Problem(("worker", "compute"), refusal)] if refusal else []
+    return [Problem(_compute_path(plan.spec), refusal)] if refusal else []
+
+
+def _compute_path(spec: WorkloadSpec) -> Path:
+    """Return the path for a problem with what all pods request together."""
+    return (ROLES,) if spec.roles else ("worker", "compute")
 
 
 def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[Problem]:
@@ -444,7 +497,7 @@ def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[
         )
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
-            problems.append(Problem(("worker", "compute"), message))
+            problems.append(Problem(_compute_path(spec), message))
     return problems
 
 

@@ -15,7 +15,6 @@ from engines.local.records.layout import Folder, states_folder
 from engines.local.records.state import RankRecord, Record
 from spec.phases import Phase
 from spec.problems.causes import Cause, CauseKind
-from spec.workload import Role
 
 TICK = 500  # milliseconds between two ticks; each looks for dead supervisors
 RELIST = 30.0  # seconds between two scans, because the system may drop notifications
@@ -49,7 +48,7 @@ def _cause(record: Record) -> Cause | None:
 def _rank_state(record: RankRecord, node: str) -> RankState:
     return RankState(
         rank=record.rank,
-        role=Role(record.role),
+        role=record.role,
         index=record.index,
         phase=record.phase,
         node=node,

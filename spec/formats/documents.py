@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
 
 from spec.formats.connections import PORTS, URLS, connections_to_tools, tools_to_connections
 from spec.formats.stored import as_mapping
@@ -17,7 +18,7 @@ from spec.kind import WorkloadKind
 from spec.part import Part
 from spec.problems.errors import SpecError, problems_in
 from spec.values.variable import MASK, looks_secret
-from spec.workload import Replica, WorkloadSpec
+from spec.workload import ROLES_SHAPE, USUAL_SHAPE, Replica, WorkloadSpec
 
 Document = dict[str, Any]
 VARIABLES = "environmentVariables"
@@ -27,6 +28,9 @@ REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_
 WORKLOAD_FIELDS = frozenset(
     field.alias or name for name, field in WorkloadSpec.model_fields.items()
 )
+#: What describes a master and workers, and what only named roles have.
+USUAL_FIELDS = frozenset(map(to_camel, USUAL_SHAPE))
+ROLES_FIELDS = frozenset(map(to_camel, ROLES_SHAPE))
 HEAD_KEYS = frozenset(
     {"kind", "worker", "master", "architecture"}
 )  # keys that a request has elsewhere
@@ -34,24 +38,31 @@ HEAD_KEYS = frozenset(
 
 def dump_spec(part: Part) -> Document:
     """The spec as camelCase JSON with all values, including defaults, except fields that only
-    another framework or kind has."""
+    another framework, kind or shape of gang has."""
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
-        own = _fields_of(part.kind, part.distributed_framework)
+        own = _fields_of(part.kind, part.distributed_framework, has_roles=bool(part.roles))
         return {key: value for key, value in document.items() if key in own}
     return document
 
 
 @cache
-def _fields_of(kind: WorkloadKind, framework: Framework | None) -> frozenset[str]:
+def _fields_of(
+    kind: WorkloadKind, framework: Framework | None, *, has_roles: bool
+) -> frozenset[str]:
     """The fields that a workload of this kind and framework has."""
     traits = kind.traits
     frameworks = {None, framework}
     return frozenset(
         key
-        for key in WORKLOAD_FIELDS
+        for key in WORKLOAD_FIELDS - _foreign_shape(has_roles=has_roles)
         if traits.may_have(key) and (key in traits.shares or framework_with(key) in frameworks)
     )
+
+
+def _foreign_shape(*, has_roles: bool) -> frozenset[str]:
+    """The fields of the other shape of a gang: of master and workers, or of named roles."""
+    return USUAL_FIELDS if has_roles else ROLES_FIELDS
 
 
 def order_keys(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:

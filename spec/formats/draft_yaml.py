@@ -11,15 +11,23 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
+from spec.draft import (
+    ROLE_ASSETS,
+    GalleryChoices,
+    ReplicaDraft,
+    Values,
+    WorkloadDraft,
+    read_role,
+)
 from spec.formats import documents, shape
 from spec.formats.connections import FIELD_NAMES_OF, tools_to_connections
 from spec.formats.lines import LineProblem, ParsedYaml, YamlError, parse_yaml
+from spec.formats.merge import EXCLUDE
 from spec.kind import GANGS, KindTraits, WorkloadKind, kind_traits
 from spec.parts.environment import ToolConnection
 from spec.problems.errors import Path, Problem, problems_in
 from spec.values.variable import MASK, looks_secret
-from spec.workload import Architecture, Replica, WorkloadSpec
+from spec.workload import Architecture, NamedRole, Replica, WorkloadSpec
 
 #: Keys of the text by the role they describe.
 PARTS = {"worker": ("spec", "assets"), "master": ("masterSpec", "masterAssets")}
@@ -63,15 +71,20 @@ def _draft_document(draft: WorkloadDraft, names: Names) -> Values:
     elif draft.architecture != Architecture.WORKERS_AND_MASTER:
         document["architecture"] = draft.architecture
     document |= _asset_names("assets", draft.worker, names)
-    document["spec"] = {
-        "distributedFramework": draft.framework,
-        **draft.values_of_kind,
-        **draft.worker.values,
-    }
+    framework = {} if draft.has_roles and not draft.framework else _framework(draft)
+    document["spec"] = {**framework, **draft.values_of_kind, **draft.worker.values}
+    if draft.has_roles:
+        document["spec"]["roles"] = [
+            {**role.values, **_asset_names(ROLE_ASSETS, role, names)} for role in draft.roles
+        ]
     if draft.master:
         document |= _asset_names("masterAssets", draft.master, names)
         document["masterSpec"] = draft.master.values
     return document
+
+
+def _framework(draft: WorkloadDraft) -> Values:
+    return {"distributedFramework": draft.framework}
 
 
 def _asset_names(key: str, replica: ReplicaDraft, names: Names) -> Values:
@@ -102,6 +115,9 @@ def read_draft(lined: ParsedYaml, base: WorkloadDraft, names: Names) -> Workload
         raise YamlError(reader.problems)
     for role in PARTS:
         _unmask(_replica(draft, role), _replica(base, role))
+    known_roles = {item.get("name"): read_role(item) for item in _role_items(base)}
+    for item in _role_items(draft):
+        _unmask(read_role(item), known_roles.get(item.get("name")))
     return draft
 
 
@@ -130,6 +146,10 @@ def _spec_faults(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Pro
         yield from shape.faults(spec, fields, at)
         return
     rest = {key: value for key, value in spec.items() if key not in published}
+    if isinstance(roles := rest.get("roles"), list):
+        del rest["roles"]
+        for number, role in enumerate(roles):
+            yield from _role_faults(role, (*at, "roles", number))
     yield from shape.faults(rest, {**fields, **published}, at)
     for key, names in FIELD_NAMES_OF.items():
         tool = shape.annotations(ToolConnection)
@@ -140,6 +160,15 @@ def _spec_faults(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Pro
             continue
         for number, item in enumerate(items):
             yield from shape.faults(item, tool, (*at, key, number))
+
+
+def _role_faults(role: Any, at: Path) -> Iterator[Problem]:
+    own = shape.annotations(NamedRole, GalleryChoices)
+    also = dict.fromkeys((ROLE_ASSETS, EXCLUDE))
+    if not isinstance(role, dict):
+        yield from shape.faults(role, own, at)
+    else:
+        yield from _spec_faults({k: v for k, v in role.items() if k not in also}, own, at)
 
 
 class _Reader:
@@ -160,8 +189,10 @@ class _Reader:
             "template", document.get("template"), ("template",)
         )
         self._refuse_others(kind_traits(str(document.get("kind", WorkloadKind.DISTRIBUTED))))
-        framework = whole.pop("distributedFramework", WorkloadDraft().framework)
-        fields["framework"] = framework
+        default = "" if whole.get("roles") else WorkloadDraft().framework
+        fields["framework"] = whole.pop("distributedFramework", default)
+        if isinstance(roles := whole.get("roles"), list):
+            whole["roles"] = [self._role(number, role) for number, role in enumerate(roles)]
         fields["architecture"] = self._architecture()
         fields["project"] = self._project(base)
         fields["cluster"] = self._cluster(base)
@@ -225,18 +256,34 @@ class _Reader:
         key = PARTS[role][1]
         given = self.lined.values.get(key) or {}
         if not isinstance(given, dict):
-            self._add_problem(
-                (key,), f"{key} must name an asset for each kind, such as environment"
-            )
+            self._refuse_assets((key,))
             return {"values": values}
         own = {field.alias for field in ReplicaDraft.model_fields.values()} - {"assets", "values"}
         rest = {name: value for name, value in given.items() if name in own}
+        named = {kind: name for kind, name in given.items() if kind not in own}
+        return {**rest, "assets": self._read_assets(named, (key,)), "values": values}
+
+    def _role(self, number: int, role: Values) -> Values:
+        """Read a named role, whose assets have their ids in a draft."""
+        path = ("spec", "roles", number, ROLE_ASSETS)
+        values = tools_to_connections(role)
+        named = values.get(ROLE_ASSETS)
+        if not named:
+            return values
+        if not isinstance(named, dict):
+            self._refuse_assets(path)
+            return values
+        assets = self._read_assets(named, path)
+        return {**values, ROLE_ASSETS: {kind: str(pk) for kind, pk in assets.items()}}
+
+    def _read_assets(self, named: Values, path: Path) -> dict[str, UUID]:
         chosen = {
-            kind: self._read_asset_id(kind, name, (key, kind))
-            for kind, name in given.items()
-            if kind not in own
+            kind: self._read_asset_id(kind, name, (*path, kind)) for kind, name in named.items()
         }
-        return {**rest, "assets": {k: v for k, v in chosen.items() if v}, "values": values}
+        return {kind: pk for kind, pk in chosen.items() if pk}
+
+    def _refuse_assets(self, path: Path) -> None:
+        self._add_problem(path, f"{path[-1]} must name an asset for each kind, such as environment")
 
     def _read_asset_id(self, kind: str, name: Any, path: Path) -> UUID | None:
         if name in (None, ""):
@@ -265,6 +312,12 @@ def _head_keys() -> set[str]:
 
 def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
     return draft.replicas.get(role)
+
+
+def _role_items(draft: WorkloadDraft) -> list[Values]:
+    """The roles themselves, not copies, so that changes of their variables stay."""
+    items = draft.values.get("roles")
+    return [it for it in items if isinstance(it, dict)] if isinstance(items, list) else []
 
 
 def _unmask(replica: ReplicaDraft | None, base: ReplicaDraft | None) -> None:

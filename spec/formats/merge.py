@@ -23,6 +23,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "jobLabels": ("name",),
     "labels": ("name",),
     "relatedUrls": ("name", "url"),
+    "roles": ("name",),
     "storage.configMapVolume": ("name", "mountPath"),
     "storage.emptyDirVolume": ("name", "path"),
     "storage.git": ("name", "path"),

@@ -10,14 +10,14 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from uuid import UUID
 
 from hypothesis import strategies as st
-from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.framework import Framework, framework_with
 from spec.kind import GANG_FIELDS
 from spec.parts.environment import ToolConnection
-from spec.workload import WorkloadSpec
+from spec.workload import NamedRole, Replica, WorkloadSpec
 
 Values = dict[str, Any]
 #: Texts that YAML, a browser or a shell could misread, and one for each rule.
@@ -95,12 +95,12 @@ def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
 def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
     """Return a draft with all values of a spec, each entered by hand."""
     document = documents.dump_spec(spec)
-    worker = document.pop("worker")
+    worker = document.pop("worker", {})
     master = document.pop("master", None)
     return WorkloadDraft(
         name="train",
         kind=document.pop("kind"),
-        framework=document.pop("distributedFramework", "PyTorch"),
+        framework=document.pop("distributedFramework", "PyTorch") or "",
         architecture=document.pop("architecture", "workers_and_master"),
         worker=ReplicaDraft(values=worker),
         master=None if master is None else ReplicaDraft(values=master),
@@ -108,8 +108,18 @@ def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
     )
 
 
-#: A spec with several pods, which needs a framework.
-Gang = create_model("Gang", __base__=WorkloadSpec, distributed_framework=(Framework, ...))
+#: A spec with several pods: a master and workers, which need a framework, or named roles.
+Gang = create_model(
+    "Gang",
+    __base__=WorkloadSpec,
+    distributed_framework=(Framework, ...),
+    worker=(Replica, ...),
+)
+GangOfRoles = create_model(
+    "GangOfRoles",
+    __base__=WorkloadSpec,
+    roles=(Annotated[tuple[NamedRole, ...], Field(min_length=1)], ...),
+)
 
 
 def one_pod(gang: Values, kind: str) -> Values:
@@ -125,4 +135,4 @@ def specs() -> st.SearchStrategy[WorkloadSpec]:
     """Return a strategy for specs of all kinds."""
     gangs = documents_of(Gang)
     alone = st.builds(one_pod, gangs, st.sampled_from(["training", "workspace"]))
-    return (gangs | alone).map(WorkloadSpec.model_validate)
+    return (gangs | alone | documents_of(GangOfRoles)).map(WorkloadSpec.model_validate)

@@ -120,12 +120,17 @@ def tensorflow_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variab
     """Return ``TF_CONFIG``, in which the master is the chief; nothing for a single rank."""
     if len(plan.ranks) == 1:
         return {}
-    task_types = {"master": "chief", "worker": "worker"}
     cluster: dict[str, list[str]] = {}
     for other, port in zip(plan.ranks, ports, strict=True):
-        cluster.setdefault(task_types[other.role], []).append(f"{HOST}:{port}")
-    task = {"type": task_types[rank.role], "index": rank.index}
+        if other.role != "evaluator":  # it reads checkpoints, and is in no cluster
+            cluster.setdefault(_task_type(other), []).append(f"{HOST}:{port}")
+    task = {"type": _task_type(rank), "index": rank.index}
     return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task, "environment": "cloud"})}
+
+
+def _task_type(rank: RankPlan) -> str:
+    """Return TensorFlow's name for the role of a rank."""
+    return "chief" if rank.role == "master" else rank.role
 
 
 def xgboost_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:

@@ -41,13 +41,12 @@ def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
     spec = launch.spec
     if spec.batch_script:
         yield from _interpreter_lacks(spec.batch_script)
-    for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        if replica:
-            yield from _working_dir_lacks(replica, role)
-            if spec.batch_script:
-                continue
-            if role == "master" or not has_idle_workers(spec):
-                yield from _program_lacks(replica, role, images, launch)
+    for role in spec.described_roles:
+        yield from _working_dir_lacks(role.replica, role.path)
+        if spec.batch_script:
+            continue
+        if role.leads or not has_idle_workers(spec):
+            yield from _program_lacks(role.replica, role.path, images, launch)
 
 
 def _interpreter_lacks(script: str) -> Iterator[Lack]:
@@ -94,11 +93,11 @@ def _fill_placeholder(word: str) -> list[str]:
     return STARTER if word == "{app}" else [word.replace("{python}", sys.executable)]
 
 
-def _working_dir_lacks(replica: Replica, role: str) -> Iterator[Lack]:
+def _working_dir_lacks(replica: Replica, part: str) -> Iterator[Lack]:
     folder = replica.working_dir
     if not folder or _is_mounted(folder, replica):
         return
-    field = f"{role}.workingDir"
+    field = f"{part}.workingDir"
     way_out = "or leave the field empty for a folder of the rank's own"
     if not Path(folder).is_absolute():
         yield Lack(field, f"{folder} is not a full path; enter one that starts with /, {way_out}")
@@ -109,9 +108,9 @@ def _working_dir_lacks(replica: Replica, role: str) -> Iterator[Lack]:
         yield Lack(field, f"{problem}, {way_out}")
 
 
-def _program_lacks(replica: Replica, role: str, images: Images, launch: Launch) -> Iterator[Lack]:
-    """Yield the program if it is missing. With a setup, it can only be found after the setup has
-    run."""
+def _program_lacks(replica: Replica, part: str, images: Images, launch: Launch) -> Iterator[Lack]:
+    """Yield the program if it is missing. ``part`` is the path of the replica in the spec. With a
+    setup, the program can only be found after the setup has run."""
     words = find_command(replica, images)
     if words is None:
         known_images = ", ".join(images) or "the images listed in LOCAL_IMAGES"
@@ -120,9 +119,9 @@ def _program_lacks(replica: Replica, role: str, images: Images, launch: Launch) 
             f"pull images; enter a command (--command on the command line), or use one of "
             f"{known_images}"
         )
-        yield Lack(f"{role}.image", message, Reason.IMAGE_UNKNOWN)
+        yield Lack(f"{part}.image", message, Reason.IMAGE_UNKNOWN)
         return
-    field = f"{role}.command" if replica.command else f"{role}.image"
+    field = f"{part}.command" if replica.command else f"{part}.image"
     problem = _program_problem(replica, words, first_run=launch.run == 1)
     if problem and not launch.spec.setup:
         yield Lack(field, problem, Reason.COMMAND_NOT_FOUND)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engines.base import EngineRefused, Launch, raise_complaints
 from engines.local.batch.starting import host_command
-from engines.local.planning import lookup, mpi, refusals
+from engines.local.planning import hosts, lookup, mpi, refusals
 from engines.local.planning.environment import HOST
 from engines.local.records.plan import BatchPlan, GangPlan, RankPlan
 from engines.local.records.volume import FILES, Volume
@@ -20,7 +20,7 @@ from spec.phases import Reason
 from spec.problems.errors import Problem, parse_path
 from spec.tools import served_tools
 from spec.values.variable import EnvironmentVariable
-from spec.workload import Pod, Role, WorkloadSpec
+from spec.workload import Pod, WorkloadSpec
 
 HOSTFILE = Path("/etc/mpi/hostfile")
 HOSTFILE_SOURCE = "runs/{run}/volumes/hostfile"
@@ -70,7 +70,8 @@ class Planner:
             setup=list(spec.setup),
             batch=batch_plan(spec),
             keys=planning.keys(launch),
-            files=planning.files(launch) | _hostfile_texts(launch),
+            files=planning.files(launch) | _hostfile_texts(launch) | hosts.texts(spec),
+            ignores_others=spec.ignore_non_lead_status,
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:
@@ -95,7 +96,7 @@ class Planner:
         }
         return RankPlan(
             rank=pod.rank,
-            role=pod.role.value,
+            role=pod.role,
             index=pod.index,
             argv=self._command_line(launch, pod),
             variables=variables,
@@ -105,12 +106,17 @@ class Planner:
             cpu_limit=compute.cpu_core_limit,
             memory_limit=compute.memory_limit_bytes,
             own_home=replica.create_home_dir,
-            volumes=[*planning.volumes(launch, pod, self.paths), *_hostfile_volumes(launch, pod)],
+            volumes=[
+                *planning.volumes(launch, pod, self.paths),
+                *_hostfile_volumes(launch, pod),
+                *hosts.volumes(launch.spec),
+            ],
             tool_ports=_tool_ports(launch, pod),
             secret_names=list(secrets),
             secrets=secrets,
             expanded=[it.name for it in replica.environment_variables if it.is_expanded],
             order=[it.name for it in replica.environment_variables],
+            leads=pod.leads,
         )
 
     def _command_line(self, launch: Launch, pod: Pod) -> list[str]:
@@ -118,7 +124,7 @@ class Planner:
         if spec.batch_script:
             return host_command(pod.rank)
         has_launcher = _has_launcher(launch)
-        if has_launcher and pod.role is Role.WORKER:
+        if has_launcher and not pod.leads:
             return mpi.worker_command(pod.name)
         argv = lookup.find_command(pod.replica, self.images) or []
         if has_launcher:
@@ -141,7 +147,7 @@ class Planner:
             "metadata.name": f"{launch.handle.name}-{pod.name}",
             "metadata.namespace": launch.handle.project,
             "spec.nodeName": self.node.name,
-            "status.podIP": HOST,
+            "status.podIP": hosts.address_of(pod) if launch.spec.roles else HOST,
         }[variable.pod_field_ref.path]
 
 
@@ -151,7 +157,7 @@ def _has_launcher(launch: Launch) -> bool:
 
 def _hostfile_volumes(launch: Launch, pod: Pod) -> Iterator[Volume]:
     """Yield the file of hosts, which the launcher of MPI has where the MPI operator puts it."""
-    if _has_launcher(launch) and pod.role is not Role.WORKER:
+    if _has_launcher(launch) and pod.leads:
         yield Volume(
             FILES, str(HOSTFILE), HOSTFILE_SOURCE, read_only=True, mode=0o644, file=HOSTFILE.name
         )

@@ -8,7 +8,7 @@ from engines.local.batch.job import MOST_NODES
 from engines.local.planning import setup
 from engines.local.planning.environment import RENDEZVOUS
 from engines.local.planning.lookup import has_idle_workers
-from engines.local.volumes import planning
+from engines.local.volumes import planning, private
 from engines.shared.batch_scripts import batch_script_complaints
 from engines.shared.unsupported import (
     ELSEWHERE,
@@ -43,10 +43,9 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     yield from batch_script_complaints(spec, ScriptHost.MACHINE)
     for field, message in _workload_complaints(spec):
         yield Problem(parse_path(field), f"{message}{ELSEWHERE}")
-    for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        if replica:
-            for field, message in _replica_complaints(replica, spec, paths):
-                yield Problem(parse_path(f"{role}.{field}"), f"{message}{ELSEWHERE}")
+    for role in spec.described_roles:
+        for field, message in _replica_complaints(role.replica, spec, paths):
+            yield Problem(parse_path(f"{role.path}.{field}"), f"{message}{ELSEWHERE}")
 
 
 def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
@@ -73,6 +72,12 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
     if has_idle_workers(spec) and (spec.worker.command or spec.worker.args):
         field = "worker.command" if spec.worker.command else "worker.args"
         yield field, "the workers wait for what the launcher starts on them"
+    if spec.roles and (trouble := private.why_no_mounts()):
+        yield (
+            "roles",
+            "the ranks of named roles find each other by host names in mounts of their own, which "
+            f"this system does not allow ({trouble})",
+        )
     if spec.priority_class:
         yield "priorityClass", "workloads start by quota, rank of the project and age here"
 

@@ -32,6 +32,7 @@ class RankPlan:
     #: Variables whose values may refer to earlier ones; all in the order of the spec.
     expanded: list[str] = field(default_factory=list)
     order: list[str] = field(default_factory=list)
+    leads: bool = False  # the gang ends with it
 
     @property
     def name(self) -> str:
@@ -79,15 +80,11 @@ class GangPlan:
     processes: int = 1  # started by torchrun for each of ``ranks``
     setup: list[str] = field(default_factory=list)  # shell lines before each program
     batch: BatchPlan | None = None
+    ignores_others: bool = False  # a failure of ranks beside the lead does not end the gang
     #: Credentials of volumes by id; written separately, like the ranks' secrets.
     keys: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     #: Files in volumes, by source; written separately, too.
     files: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
-
-    @property
-    def ends_with_first_rank(self) -> bool:
-        """Whether the end of rank 0 is that of the gang: a master's, or a batch script's."""
-        return self.batch is not None or self.ranks[0].role == "master"
 
     def to_json(self) -> Json:
         """The plan without secrets."""

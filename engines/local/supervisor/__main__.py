@@ -31,7 +31,7 @@ from spec.phases import Phase, RankPhase, Reason
 from spec.problems import time_limit
 
 LONGEST_DELAY = 60.0
-#: Seconds that workers have to exit once the master has succeeded.
+#: Seconds that other ranks have to exit once the lead, such as a master, has succeeded.
 LINGER = 30.0
 FULL = "The disk is full, so no rank was started. They start when there is space."
 NO_SECRETS = "The values of its credentials were lost on this machine. Run it again to get them."
@@ -215,7 +215,7 @@ class Supervisor:
         """Wait for the end of the attempt, and return it.
 
         It ends when all ranks have ended, a rank fails, a limit is reached, or a stop is requested.
-        Once the master has succeeded the attempt is complete, and the workers may still finish.
+        Once the lead has succeeded the attempt is complete, and the other ranks may still finish.
         """
         monitor = GangMonitor(self.folder, self.plan, gang)
         linger_until = math.inf
@@ -225,9 +225,9 @@ class Supervisor:
             self.journal.catch_up()
             if self.plan.batch and gang.has_first_rank_ended:
                 return self._end_with_script(gang)
-            master_succeeded = self._has_master_succeeded(gang)
+            lead_succeeded = gang.has_lead_succeeded
             failed = [member for member in ended if self._ends_gang(member)]
-            if failed and not master_succeeded:
+            if failed and not lead_succeeded:
                 return self._end_after_failure(gang, failed[0])
             if ended or monitor.has_changes or gang.find_further_ranks():
                 monitor.has_changes = False
@@ -237,7 +237,7 @@ class Supervisor:
             if monitor.volume_excess:
                 self._end_remaining(gang)
                 return Outcome(Phase.STOPPED, Reason.REFUSED, monitor.volume_excess)
-            if master_succeeded:
+            if lead_succeeded:
                 linger_until = min(linger_until, time.monotonic() + LINGER)
                 if self._must_stop() or time.monotonic() >= linger_until:
                     self._end_remaining(gang)
@@ -252,11 +252,9 @@ class Supervisor:
         tasks are for the script, but not the kill of one that used too much memory."""
         if self.plan.batch and not member.ran_out_of_memory:
             return False
+        if self.plan.ignores_others and not member.plan.leads:
+            return False
         return member.record.phase is RankPhase.FAILED
-
-    def _has_master_succeeded(self, gang: Gang) -> bool:
-        first = gang.members[0].record
-        return self.plan.ends_with_first_rank and first.phase is RankPhase.SUCCEEDED
 
     def _end_with_script(self, gang: Gang) -> Outcome:
         """Wait for the hosts of the other ranks, which follow the end of the batch script with the
@@ -274,7 +272,7 @@ class Supervisor:
         return Outcome(Phase.FAILED, script.reason, message, retry=True)
 
     def _completed_outcome(self, gang: Gang) -> Outcome:
-        """Return the success of the attempt. Workers that failed after their master are named."""
+        """Return the success of the attempt. Ranks that failed beside their lead are named."""
         failures = [
             f"{member.plan.name} {member.record.message}"
             for member in gang.members
@@ -282,8 +280,11 @@ class Supervisor:
         ]
         if not failures:
             return Outcome(Phase.COMPLETED)
-        message = f"After the master had succeeded, {'; '.join(failures)}."
-        return Outcome(Phase.COMPLETED, message=message)
+        lead = next(rank for rank in self.plan.ranks if rank.leads)
+        when = f"After the {lead.role} had succeeded, "
+        if self.plan.ignores_others:
+            when = f"The {lead.role} succeeded, and only its status counts: "
+        return Outcome(Phase.COMPLETED, message=f"{when}{'; '.join(failures)}.")
 
     def _end_after_failure(self, gang: Gang, first: Member) -> Outcome:
         """End the other ranks, which would wait for the failed one, and name it in the outcome."""

@@ -189,6 +189,12 @@ class Gang:
     def has_first_rank_ended(self) -> bool:
         return self.members[0].process.returncode is not None
 
+    @property
+    def has_lead_succeeded(self) -> bool:
+        """Whether there is a rank with which the gang ends, and it has succeeded."""
+        leads = (member.record for member in self.members if member.plan.leads)
+        return any(record.phase is RankPhase.SUCCEEDED for record in leads)
+
     def find_further_ranks(self) -> bool:
         """Record the ranks that a batch script started beyond those that were requested: they have
         a log. Returns whether there are new ones."""

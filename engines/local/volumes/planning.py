@@ -21,7 +21,7 @@ from spec.data.storage import EmptyDirVolume, HostPath, Medium, Nfs, Pvc, Storag
 from spec.data.storage import Git as Repository
 from spec.values.quantities import to_bytes
 from spec.values.variable import NamedCredential
-from spec.workload import Pod, Role
+from spec.workload import Pod
 
 Complaint = tuple[str, str]  # field below the replica, message
 SETTING = "TRAINYARD_LOCAL_PATHS"
@@ -68,7 +68,7 @@ NO_CONFIG_MAPS = "this machine has no ConfigMaps; give its files instead"
 def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
     """Return all volumes of a rank. The spec must have no complaints."""
     storage = pod.replica.storage
-    role = Role.MASTER if pod.role is Role.MASTER and launch.spec.master else Role.WORKER
+    role = pod.described_by
     return [
         *(
             _claim_volume(launch, claim, f"{role}-volume-{number}")
@@ -100,18 +100,14 @@ def _empty_volume(empty: EmptyDirVolume, source: str) -> Volume:
 def files(launch: Launch) -> dict[str, dict[str, str]]:
     """Return the names and texts of files, by the source of their volume."""
     texts_by_source: dict[str, dict[str, str]] = {}
-    for role, replica in (
-        (Role.WORKER, launch.spec.worker),
-        (Role.MASTER, launch.spec.master),
-    ):
-        if replica:
-            for source, _, texts in _file_volumes(launch, role, replica.storage):
-                texts_by_source[source] = texts
+    for role in launch.spec.described_roles:
+        for source, _, texts in _file_volumes(launch, role.name, role.replica.storage):
+            texts_by_source[source] = texts
     return texts_by_source
 
 
 def _file_volumes(
-    launch: Launch, role: Role, storage: Storage
+    launch: Launch, role: str, storage: Storage
 ) -> Iterator[tuple[str, ConfigMapVolume | SecretVolume, dict[str, str]]]:
     """Yield source, item and texts of each volume whose files are in the launch."""
     folder = f"runs/{{run}}/volumes/{role}"
@@ -128,9 +124,9 @@ def keys(launch: Launch) -> dict[str, dict[str, str]]:
     """Return the credentials for everything that is fetched, by id. The values are empty in a
     launch that is only shown."""
     by_id: dict[str, dict[str, str]] = {}
-    for replica in filter(None, (launch.spec.worker, launch.spec.master)):
+    for role in launch.spec.described_roles:
         for kind, field in ADDRESS_FIELDS.items():
-            for item in getattr(replica.storage, kind):
+            for item in getattr(role.replica.storage, kind):
                 if item.credential:
                     credential_kind = credential_kind_for(kind, getattr(item, field))
                     values = _credential_values(launch, item.credential, credential_kind)

@@ -6,11 +6,16 @@ kernel allows it. Missing folders of a path are created, in memory if they would
 
 import ctypes
 import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from engines.local.system.inherited import ROOT
 
 NEW_MOUNTS = 0x20000
 NEW_USER = 0x10000000
@@ -57,6 +62,15 @@ def try_mounts(bindings: Sequence[Binding], scratch: Path) -> str:
     if error_text:
         return error_text
     return f"ended with {status}" if status else ""
+
+
+@cache
+def why_no_mounts() -> str:
+    """Return why the ranks of this machine cannot have mounts of their own; empty if they can. A
+    new process tries it, because one with threads must not fork."""
+    command = [sys.executable, "-m", "engines.local.volumes.private"]
+    trial = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    return (trial.stdout or trial.stderr).strip()
 
 
 def enter_mounts(bindings: Sequence[Binding], scratch: Path) -> None:
@@ -190,3 +204,15 @@ def _call_libc(
 @cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
+
+
+def _report_trial() -> None:
+    """Print why a mount fails; nothing if it works."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder, "scratch")
+        scratch.mkdir()
+        print(try_mounts([Binding(folder, folder)], scratch), end="")  # noqa: T201 -- its answer
+
+
+if __name__ == "__main__":
+    _report_trial()

@@ -1,5 +1,7 @@
 """A draft as YAML and back: nothing is lost, and what has no place is named at its line."""
 
+import re
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -33,9 +35,12 @@ def test_any_valid_spec_survives_yaml(spec: WorkloadSpec) -> None:
     draft = any_spec.draft_of(spec)
     back = parse_draft_yaml(write_draft_yaml(draft, Names()), draft, Names())
     assert back == draft
-    gang = {"distributedFramework": back.framework, "architecture": back.architecture}
-    whole = {"kind": back.kind, **(gang if back.is_gang else {})}
-    whole |= back.values | {role: replica.values for role, replica in back.replicas.items()}
+    gang: dict[str, Any] = {"distributedFramework": back.framework or None}
+    replicas = {role: replica.values for role, replica in back.replicas.items()}
+    if not back.has_roles:
+        gang["architecture"] = back.architecture
+    whole = {"kind": back.kind, **(gang if back.is_gang else {}), **back.values}
+    whole |= {} if back.has_roles else replicas
     assert documents.load_spec(whole) == spec
 
 
@@ -88,6 +93,39 @@ def test_assets_stand_in_the_text_by_name() -> None:
     assert parse_draft_yaml(text, BLANK, names) == draft
     with pytest.raises(YamlError, match="line 2: 'other' is the name of no environment"):
         parse_draft_yaml("assets:\n  environment: other\n", BLANK, names)
+
+
+def test_roles_have_assets_by_name_tools_and_secrets_of_their_own() -> None:
+    pk = uuid4()
+    ids = {("environment", "pytorch-dt"): pk}
+    names = Names(lambda kind, its: "pytorch-dt", lambda kind, name: ids.get((kind, name)))
+    variables = [{"name": "TOKEN", "value": "one"}]
+    roles = [
+        {"name": "master", "leads": True, "command": "true", "environmentVariables": variables},
+        {"name": "ps", "count": 2, "assets": {"environment": str(pk)}},
+    ]
+    draft = WorkloadDraft(framework="", values={"roles": roles})
+    text = write_draft_yaml(draft, names)
+    assert "distributedFramework" not in text
+    assert "environment: pytorch-dt" in text
+    assert "value: one" not in text
+    assert parse_draft_yaml(text, draft, names) == draft
+    assert [role.assets for role in draft.roles] == [{}, {"environment": pk}]
+
+    in_spec = "spec:\n  roles:\n  - name: a\n    {}\n"
+    tool = "ports: [{container: 8080, toolType: custom}]"
+    reader = parse_draft_yaml(in_spec.format(tool), BLANK, names)
+    assert reader.roles[0].values["connections"][0]["containerPort"] == 8080
+    for line, message in {
+        "comand: x": "comand is not a known field; did you mean command?",
+        "count: [1]": "count must be a single value",
+        "assets: {environment: other}": "'other' is the name of no environment",
+        "assets: [1]": "assets must name an asset for each kind, such as environment",
+    }.items():
+        with pytest.raises(YamlError, match=f"line 4: {re.escape(message)}"):
+            parse_draft_yaml(in_spec.format(line), BLANK, names)
+    with pytest.raises(YamlError, match="line 1: roles belongs below spec; indent it"):
+        parse_draft_yaml("roles: []\n", BLANK, names)
 
 
 def test_values_that_look_secret_are_masked_and_kept() -> None:
