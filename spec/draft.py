@@ -24,15 +24,15 @@ class DraftPart(BaseModel):
 class ChosenDataSource(DraftPart):
     """One from the gallery; without a ``path`` it is where it says itself."""
 
-    id: str
-    path: str = ""
+    id: str = Field(description="Its ID")
+    path: str = Field("", description="The path in the container")
 
 
 class GalleryChoices(DraftPart):
     """Lists of assets among the values of a pod: a field for each kind of asset of which a pod may
     have several."""
 
-    data_sources: list[ChosenDataSource] = []
+    data_sources: list[ChosenDataSource] = Field([], description="Data sources that are mounted")
 
 
 #: The keys of these lists. They are the only values that are not part of a pod's document.

@@ -41,7 +41,7 @@ class Link:
 
 def external_links(spec: WorkloadSpec) -> tuple[Link, ...]:
     """External tools and related URLs, without duplicates."""
-    replicas = [spec.worker, *([spec.master] if spec.master else [])]
+    replicas = [role.replica for role in spec.described_roles]
     tools = (_tool_link(replica, it) for replica in replicas for it in replica.connections)
     related = map(_related_link, spec.related_urls)
     return tuple(dict.fromkeys([*filter(None, tools), *related]))
@@ -64,7 +64,7 @@ def _tool_link(replica: Replica, tool: ToolConnection) -> Link | None:
 def served_tools(spec: WorkloadSpec) -> tuple[Tool, ...]:
     """The tools on ports. One rank of each role serves them, even if all workers would."""
     tools: list[Tool] = []
-    if not (spec.worker.connections or (spec.master and spec.master.connections)):
+    if not any(role.replica.connections for role in spec.described_roles):
         return ()  # as most have none, and a submission asks several times
     for part, pod in _serving_pods(spec):
         for number, connection in enumerate(pod.replica.connections):
@@ -76,12 +76,13 @@ def served_tools(spec: WorkloadSpec) -> tuple[Tool, ...]:
 
 
 def _serving_pods(spec: WorkloadSpec) -> list[tuple[str, Pod]]:
-    """The spec's part and the pod that serve tools. A master that inherits the workers' setup
-    serves in their place."""
-    pods = spec.pods
-    if not spec.has_master:
-        return [("worker", pods[0])]
-    return [("master", pods[0]), ("worker", pods[1])] if spec.master else [("worker", pods[0])]
+    """The spec's part and the pod that serve tools: the first of each role that the spec describes.
+    A master that inherits the workers' setup serves in their place."""
+    serving: dict[str, Pod] = {}
+    for pod in spec.pods:
+        serving.setdefault(pod.described_by, pod)
+    paths = {role.described_by: role.path for role in spec.gang_roles}
+    return [(paths[name], pod) for name, pod in serving.items()]
 
 
 def _slug(name: str, taken: set[str]) -> str:

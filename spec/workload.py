@@ -35,6 +35,7 @@ from spec.parts.scheduling import (
     Topology,
 )
 from spec.parts.setup import Setup
+from spec.problems.errors import Path
 from spec.values.patterns import K8S_NAME, WEB_ADDRESS
 
 MAX_WORKERS = 512
@@ -547,6 +548,11 @@ class WorkloadSpec(Part):
         before their master."""
         own = [role for role in self.gang_roles if role.name == role.described_by]
         return tuple(own if self.roles else reversed(own))
+
+    @property
+    def demand_path(self) -> Path:
+        """The path for a problem with what all pods request together."""
+        return ("roles",) if self.roles else ("worker", "compute")
 
     @property
     def num_pods(self) -> int:

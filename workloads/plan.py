@@ -471,12 +471,7 @@ def _quota_problems(plan: Plan, project: Project) -> list[Problem]:
     if not (plan.demand and plan.spec):
         return []
     refusal = choose_pool(project, plan.demand, plan.spec.node_pools).refusal
-    return [Problem(_compute_path(plan.spec), refusal)] if refusal else []
-
-
-def _compute_path(spec: WorkloadSpec) -> Path:
-    """Return the path for a problem with what all pods request together."""
-    return (ROLES,) if spec.roles else ("worker", "compute")
+    return [Problem(plan.spec.demand_path, refusal)] if refusal else []
 
 
 def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[Problem]:
@@ -497,7 +492,7 @@ def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[
         )
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
-            problems.append(Problem(_compute_path(spec), message))
+            problems.append(Problem(spec.demand_path, message))
     return problems
 
 

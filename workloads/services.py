@@ -88,7 +88,7 @@ def submit(
             # the last GPU.
             choice = lock_and_choose_pool(ready.project, ready.demand, ready.spec.node_pools)
             if choice.refusal:
-                raise SpecError([Problem(("worker", "compute"), choice.refusal)])
+                raise SpecError([Problem(ready.spec.demand_path, choice.refusal)])
             (workload,) = submission.create(
                 [planned], [choice.pool], by=by, source=source, **origin
             )

@@ -22,11 +22,12 @@ from projects.quotas import Demand
 from spec.draft import WorkloadDraft
 from spec.formats import documents
 from spec.problems.errors import Problem, SpecError
+from spec.workload import WorkloadSpec
 from workloads import enqueue
 from workloads.history import events
 from workloads.launch import registry_credentials
 from workloads.models import Rank, Source, Workload, WorkloadAsset
-from workloads.models.choices import STANDARD
+from workloads.models.choices import NAMED_ROLES, STANDARD
 from workloads.plan import UNSAVED, Plan, ReadyPlan, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.limits import rule_limits, time_limits
@@ -95,7 +96,7 @@ def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
         template=planned.template,
         kind=spec.kind,
         framework=spec.distributed_framework or "",
-        architecture=spec.architecture if spec.kind.is_gang else STANDARD,
+        architecture=_architecture(spec),
         image=spec.worker.image or "",
         num_pods=spec.num_pods,
         gpus=demand.gpus,
@@ -110,6 +111,12 @@ def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
     workload.message = workload.array_sentence
     workload.warnings = planned.warnings
     return workload
+
+
+def _architecture(spec: WorkloadSpec) -> str:
+    if spec.roles:
+        return NAMED_ROLES
+    return spec.architecture if spec.kind.is_gang else STANDARD
 
 
 def _references(planned: Plan) -> Iterator[Reference]:
@@ -222,8 +229,8 @@ def _choose_pools(ready_plans: Sequence[ReadyPlan]) -> list[str]:
     choose = cache(partial(choose_pool, project))
     choices = [choose(ready.demand, ready.spec.node_pools) for ready in ready_plans]
     problems: list[tuple[int | None, Problem]] = [
-        (index, Problem(("worker", "compute"), choice.refusal))
-        for index, choice in enumerate(choices)
+        (index, Problem(ready.spec.demand_path, choice.refusal))
+        for index, (ready, choice) in enumerate(zip(ready_plans, choices, strict=True))
         if choice.refusal
     ]
     if problems:

@@ -30,7 +30,7 @@ def keeps_draft(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> 
         base_replica = base.replicas.get(role, base.worker)
         if replica.assets != base_replica.assets:
             return False
-        if not _is_expressed(base_replica.values, replica.values, document[role]):
+        if not _is_expressed(base_replica.values, replica.values, document.get(role, {})):
             return False
     return True
 

@@ -13,7 +13,7 @@ from engines.local.planning import planner, refusals
 from engines.local.volumes import planning
 from spec.data.storage import Storage
 from spec.imports.hosts import ScriptHost
-from spec.problems.errors import Problem
+from spec.problems.errors import Problem, parse_path
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -57,9 +57,10 @@ class LocalKind(ClusterKind):
         return refusals.complaints(launch, settings.LOCAL_PATHS)
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
-            if replica and replica.image:
-                yield Problem((role, "image"), NOT_PULLED if replica.command else STANDS_FOR_IT)
+        for role in launch.spec.described_roles:
+            if role.replica.image:
+                message = NOT_PULLED if role.replica.command else STANDS_FOR_IT
+                yield Problem(parse_path(f"{role.path}.image"), message)
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         for _, message in planning.complaints(storage, settings.LOCAL_PATHS):

@@ -32,6 +32,7 @@ VOLUMES = {
     "secret_volume": "Slurm has no Secrets",
     "empty_dir_volume": "ranks on Slurm see the directories of their nodes, such as /tmp",
 }
+NO_ROLES = "Trainyard starts no named roles on Slurm yet, only a master and workers"
 NO_SECRETS = "Slurm has no Secrets; choose a credential that has the values"
 WIRE_NAMES = {
     "config_map_volume": "configMapVolume",
@@ -43,6 +44,9 @@ WIRE_NAMES = {
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     """Yield everything in the spec that cannot be provided, by its path."""
     spec = launch.spec
+    if spec.roles:
+        yield Problem(("roles",), f"{NO_ROLES}{ELSEWHERE}")
+        return
     yield from as_written.complaints(spec)
     for place, message in (*_workload_complaints(launch), *containers.complaints(launch, site)):
         yield Problem(parse_path(place), message)

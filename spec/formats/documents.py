@@ -201,6 +201,11 @@ def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
         _drop_data_sharing({key: value for key, value in spec.items() if key in own})
     )
     whole = {key: value for key, value in spec.items() if key in _workload_fields(kind)}
+    if isinstance(roles := whole.get("roles"), list):
+        whole["roles"] = [
+            tools_to_connections(_drop_data_sharing(role)) if isinstance(role, dict) else role
+            for role in roles
+        ]
     return whole | {"worker": worker}
 
 
@@ -240,6 +245,8 @@ def to_wire(document: Document) -> Document:
     """The inverse of :func:`from_wire`, without the master. A complete document gives a complete
     ``spec``."""
     whole = {key: value for key, value in document.items() if key not in HEAD_KEYS}
+    if isinstance(roles := whole.get("roles"), list):
+        whole["roles"] = [_pod_to_wire(as_mapping(role)) for role in roles]
     return {**whole, **_pod_to_wire(as_mapping(document.get("worker")))}
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from ninja import Field
 
 from core.rest.api import TENANT, Wire
-from workloads.api.words import AnyPhase, EventType, RankPhaseWord, ReasonWord, RoleWord
+from workloads.api.words import AnyPhase, EventType, RankPhaseWord, ReasonWord
 from workloads.models import Event, Rank, Workload
 
 
@@ -66,7 +66,7 @@ class PodOut(Wire):
     k8s_phase_updated_at: datetime = Field(
         alias="k8sPhaseUpdatedAt", description="When the phase last changed"
     )
-    role: RoleWord = Field(description="master or worker")
+    role: str = Field(description="master, worker, or the name of another role")
     rank: int = Field(description="The number of the rank, counted from 0")
     index: int = Field(description="Its number among the pods of its role, counted from 0")
     node_name: str = Field(description="The node it runs on; empty until it has one")

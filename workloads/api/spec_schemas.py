@@ -5,17 +5,19 @@ They only describe requests and answers. Requests are validated by the spec itse
 """
 
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel, Field, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import WithJsonSchema
 
+from spec.draft import ROLE_ASSETS, GalleryChoices
 from spec.formats import documents
 from spec.formats.connections import FIELD_NAMES_OF, IMPLIED_VALUES, PORTS, URLS
 from spec.kind import WorkloadKind
 from spec.part import Part
 from spec.parts.environment import ToolConnection
-from spec.workload import Replica, WorkloadSpec
+from spec.workload import NamedRole, Replica, WorkloadSpec
 
 REFERENCE = "#/components/schemas/{model}"
 EXCLUDE = {
@@ -73,7 +75,22 @@ def spec_model(kind: WorkloadKind) -> type[BaseModel]:
     workload_fields = {
         key: field for key, field in _model_fields(WorkloadSpec).items() if key in accepted
     }
+    if "roles" in workload_fields:
+        _, field = workload_fields["roles"]
+        workload_fields["roles"] = (tuple[_role_model(), ...], field)  # type: ignore[misc]
     return _create_model(NAMES[kind], _model_fields(Replica) | _tool_fields() | workload_fields)
+
+
+def _role_model() -> type[BaseModel]:
+    """Return the model of an item of ``roles``."""
+    chosen = create_model(
+        "RoleAssets",
+        environment=(UUID | None, Field(None, description="The ID of an environment")),
+        compute=(UUID | None, Field(None, description="The ID of a compute resource")),
+    )
+    fields = _model_fields(NamedRole) | _tool_fields() | _model_fields(GalleryChoices)
+    fields[ROLE_ASSETS] = (chosen | None, Field(None, description="Assets of its pods"))
+    return _create_model("RoleSpec", fields)
 
 
 def master_model() -> type[BaseModel]:

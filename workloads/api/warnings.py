@@ -24,8 +24,9 @@ class WarningOut(Wire):
     @classmethod
     def of(cls, problem: Problem) -> Self:
         head, *rest = problem.path
-        root = "masterSpec" if head == "master" else "spec"
-        return cls(field=".".join([root, *map(str, rest)]), details=problem.message)
+        roots = {"worker": ["spec"], "master": ["masterSpec"]}
+        steps = [*roots.get(str(head), ["spec", head]), *rest]
+        return cls(field=".".join(map(str, steps)), details=problem.message)
 
 
 def warnings_of(workload: Workload) -> list[WarningOut]:

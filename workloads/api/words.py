@@ -9,13 +9,11 @@ from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import CauseKind
-from spec.workload import Role
 from workloads.api.spec_schemas import MASTER_SPEC, spec_schema
 from workloads.diagnosis import BY_ID
 from workloads.diagnosis.base import Fault
 
 TypeWord = Annotated[str, enum_schema(*(kind.traits.type for kind in WorkloadKind))]
-RoleWord = Annotated[str, enum_schema(*Role)]
 RankPhaseWord = Annotated[str, enum_schema(*RankPhase)]
 EventType = Annotated[str, enum_schema("PhaseUpdate", "Event")]
 AnyPhase = Annotated[str, enum_schema("", *Phase)]

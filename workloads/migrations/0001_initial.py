@@ -102,7 +102,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('rank', models.PositiveIntegerField()),
-                ('role', models.CharField(choices=workloads.models.choices.roles, max_length=10)),
+                ('role', models.CharField(max_length=10)),
                 ('index', models.PositiveIntegerField()),
                 ('node', models.CharField(blank=True, max_length=253)),
                 ('phase', models.CharField(choices=workloads.models.choices.rank_phases, default=spec.phases.RankPhase['PENDING'], max_length=20)),

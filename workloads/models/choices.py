@@ -9,9 +9,10 @@ from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import CauseKind
-from spec.workload import Architecture, Role
+from spec.workload import Architecture
 
 STANDARD = "standard"  # the architecture of a workload of one pod
+NAMED_ROLES = "roles"  # that of a gang with other roles than a master and workers
 
 
 class Source(models.TextChoices):
@@ -42,10 +43,6 @@ def reasons() -> Choices:
     return values_of(Reason)
 
 
-def roles() -> Choices:
-    return values_of(Role)
-
-
 def cause_kinds() -> Choices:
     return values_of(CauseKind)
 
@@ -56,7 +53,7 @@ def frameworks() -> Choices:
 
 def architectures() -> Choices:
     shapes = [(architecture.value, architecture.label) for architecture in Architecture]
-    return [*shapes, (STANDARD, "Standard")]
+    return [*shapes, (NAMED_ROLES, "Named roles"), (STANDARD, "Standard")]
 
 
 def kinds() -> Choices:

@@ -7,7 +7,8 @@ from django.db import models
 from core.database.fields import CleanedCharField, CleanedTextField
 from engines.base import RankState
 from spec.phases import RankPhase
-from workloads.models.choices import rank_phases, reasons, roles
+from spec.workload import LONGEST_ROLE_NAME
+from workloads.models.choices import rank_phases, reasons
 
 if TYPE_CHECKING:
     from workloads.models.workload import Workload
@@ -21,7 +22,7 @@ class Rank(models.Model):
         "workloads.Workload", on_delete=models.CASCADE, related_name="ranks"
     )
     rank = models.PositiveIntegerField()
-    role = models.CharField(max_length=10, choices=roles)
+    role = models.CharField(max_length=LONGEST_ROLE_NAME)
     index = models.PositiveIntegerField()
     node = CleanedCharField(max_length=253, blank=True)
     phase = models.CharField(max_length=20, choices=rank_phases, default=RankPhase.PENDING)

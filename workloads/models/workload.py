@@ -257,8 +257,8 @@ class Workload(models.Model):
     @property
     def has_tools(self) -> bool:
         spec = as_mapping(self.spec_json)
-        replicas = (as_mapping(spec.get(role)) for role in ("worker", "master"))
-        has_connections = any(replica.get("connections") for replica in replicas)
+        replicas = [spec.get("worker"), spec.get("master"), *(spec.get("roles") or ())]
+        has_connections = any(as_mapping(replica).get("connections") for replica in replicas)
         return bool(spec.get("relatedUrls")) or has_connections
 
     @property

@@ -23,7 +23,7 @@ def registry_credentials(spec: WorkloadSpec, project: Project, by: User | None) 
 
     Someone's own credential is used only if its owner, ``by``, named it.
     """
-    replicas = list(filter(None, (spec.worker, spec.master)))
+    replicas = [role.replica for role in spec.described_roles]
     pull_secrets = [it for replica in replicas for it in replica.image_pull_secrets]
     named_ids = {it.asset_id for it in pull_secrets if it.asset_id}
     hosts = {image_registry(replica.image) for replica in replicas if replica.image}

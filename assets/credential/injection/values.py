@@ -46,7 +46,7 @@ def credential_values(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[st
 
 
 def _named_keys(spec: WorkloadSpec) -> Iterator[CredentialKey]:
-    for replica in filter(None, (spec.worker, spec.master)):
+    for replica in (role.replica for role in spec.described_roles):
         for variable in replica.environment_variables:
             if variable.credential:
                 yield variable.credential

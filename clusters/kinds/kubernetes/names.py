@@ -38,9 +38,7 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     if spec.topology and topologies is not None and spec.topology.name not in topologies:
         text = f"the cluster has no topology {spec.topology.name!r}; {_offer_in_words(topologies)}"
         yield Problem(parse_path("topology.name"), text)
-    replicas = {"worker": spec.worker}
-    if spec.master:
-        replicas["master"] = spec.master
+    replicas = {role.path: role.replica for role in spec.described_roles}
     for role, replica in replicas.items():
         yield from _unknown_storage_classes(role, replica, capabilities.storage_classes)
     for tool in served_tools(spec):
@@ -120,11 +118,11 @@ def _missing_references(
 ) -> Iterator[tuple[str, str, str, list[str]]]:
     """Yield path, kind and name of each object that the project's namespace lacks, and the names of
     those that it has."""
-    for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
-        for path, kind, name in _referenced_objects(replica) if replica else ():
+    for role in launch.spec.described_roles:
+        for path, kind, name in _referenced_objects(role.replica):
             names = _names_of_kind(cluster, launch.handle.project, kind)
             if names is not None and name not in names:
-                yield f"{role}.{path}", kind, name, names
+                yield f"{role.path}.{path}", kind, name, names
 
 
 def _names_of_kind(cluster: "Cluster", project: str, kind: str) -> list[str] | None:

@@ -37,7 +37,6 @@ from core.rest.filters import (
 from core.rest.rows import OptionalSort
 from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
-from spec.workload import Role
 from workloads import services
 from workloads.api.lookup import WithDeleted, find_with_deleted
 from workloads.api.observed import EventOut, PodOut
@@ -60,7 +59,7 @@ EVENT_FIELDS: Fields = {
 }
 POD_FIELDS: Fields = {
     "rank": ("rank", NUMBER),
-    "role": ("role", word_choices(Role)),
+    "role": ("role", TEXT),
     "nodeName": ("node", TEXT),
     "k8sPhase": ("phase", word_choices(RankPhase)),
     "reason": ("reason", word_choices(Reason)),

@@ -1,9 +1,11 @@
 """Requests that start from a template or from assets, which provide the fields they leave out."""
 
+from collections.abc import Callable
+
 from accounts.models import User
 from assets.models import Template
 from assets.template.merging import lay_replica_over, merge_user_values
-from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.draft import ROLE_ASSETS, ReplicaDraft, Values, WorkloadDraft, read_role
 from spec.kind import WorkloadKind
 from spec.parts.compute import Compute
 from spec.problems.errors import Problem
@@ -58,6 +60,11 @@ def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDra
     assets = {kind: getattr(chosen, kind) for kind in ("environment", "compute")}
     assets = {kind: pk for kind, pk in assets.items() if pk}
     values = chosen.listed_assets()
+    if draft.has_roles:
+        named = {kind: str(pk) for kind, pk in assets.items()}
+        return _change_roles(
+            draft, lambda role: {**values, **role, ROLE_ASSETS: named | role.get(ROLE_ASSETS, {})}
+        )
     replicas = {
         role: ReplicaDraft(assets=assets, values=own.values | values)
         for role, own in draft.replicas.items()
@@ -68,12 +75,25 @@ def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDra
 def _add_usual_compute(draft: WorkloadDraft) -> WorkloadDraft:
     """Return the draft with the usual CPU and memory where it has an environment alone, which is
     enough for a request, as an image is. The wizard asks for a compute resource."""
+    if draft.has_roles:
+        return _change_roles(draft, _with_usual_compute)
     replicas = {
         role: own.model_copy(update={"values": {"compute": USUAL_COMPUTE, **own.values}})
         for role, own in draft.replicas.items()
         if "environment" in own.assets and "compute" not in own.assets
     }
     return draft.model_copy(update=replicas)
+
+
+def _with_usual_compute(role: Values) -> Values:
+    assets = read_role(role).assets
+    is_alone = "environment" in assets and "compute" not in assets
+    return {"compute": USUAL_COMPUTE, **role} if is_alone else role
+
+
+def _change_roles(draft: WorkloadDraft, change: Callable[[Values], Values]) -> WorkloadDraft:
+    roles = [change(role) if isinstance(role, dict) else role for role in draft.values["roles"]]
+    return draft.model_copy(update={"values": draft.values | {"roles": roles}})
 
 
 def _leaves_out_the_master(body: OnePodIn) -> bool:

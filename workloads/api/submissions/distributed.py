@@ -126,7 +126,7 @@ def _build_draft(body: DistributedIn) -> WorkloadDraft:
     document = documents.from_wire(body.spec, no_master=body.no_master, master=own_master)
     worker = document.pop("worker")
     master = document.pop("master", None)
-    framework = document.pop("distributedFramework", "")
+    framework = document.pop("distributedFramework", "") or ""  # null for roles that need none
     architecture = document.pop("architecture")
     return WorkloadDraft(
         **name_and_scope(body),

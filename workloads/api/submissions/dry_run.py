@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from django.core.exceptions import ObjectDoesNotExist
 from pydantic import Field
@@ -35,6 +35,9 @@ FieldOf = Callable[[Problem], str]
 ROOTS = {"worker": "spec", "master": "masterSpec"}
 CONNECTIONS = "connections"
 CONNECTION = re.compile(rf"{CONNECTIONS}\[(\d+)\]")
+
+
+R = TypeVar("R", bound=Replica)
 
 
 class DryRun(Parameters):
@@ -233,11 +236,15 @@ def _manifests_of_plan(plan: Plan, by: User) -> list[dict[str, Any]]:
 def mask_spec(spec: WorkloadSpec) -> WorkloadSpec:
     """Return the spec without the values of variables that look secret: they are never part of an
     answer."""
-    master = _mask_replica(spec.master) if spec.master else None
-    return spec.model_copy(update={"worker": _mask_replica(spec.worker), "master": master})
+    masked = {
+        "worker": _mask_replica(spec.worker),
+        "master": _mask_replica(spec.master) if spec.master else None,
+        "roles": tuple(map(_mask_replica, spec.roles)),
+    }
+    return spec.model_copy(update=masked)
 
 
-def _mask_replica(replica: Replica) -> Replica:
+def _mask_replica(replica: R) -> R:
     variables = tuple(
         it.model_copy(update={"value": MASK}) if it.value and looks_secret(it.name) else it
         for it in replica.environment_variables

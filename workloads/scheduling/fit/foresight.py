@@ -121,10 +121,10 @@ def working_repairs(
 ) -> list[Repair]:
     """Repairs that let the gang start. On clusters with admission a repair that fits may still wait
     behind others, so each is tried there; among many waiting workloads none is, because that takes
-    too long. A batch script says itself what it asks for, so it has none, and another shape does
-    not create what is missing."""
+    too long. A batch script and named roles say themselves what they ask for, so they have none,
+    and another shape does not create what is missing."""
     cause = ahead.fit.cause
-    if spec.batch_script or (cause and cause.kind in WAITS_FOR_OBJECT):
+    if spec.batch_script or spec.roles or (cause and cause.kind in WAITS_FOR_OBJECT):
         return []
     offered = find_repairs(
         spec,

@@ -40,6 +40,7 @@ QUEUE = "The cluster's queue decides when it starts"
 NO_NODES = f"{QUEUE}: its nodes are not known yet."
 UNSEEN = f"{QUEUE}: Trainyard cannot see what other pods hold on its nodes."
 DEVICES = f"{QUEUE}: how much {{0}} is free on its nodes is not known here."
+MIXED = f"{QUEUE}: each role fits, but how pods of different roles share nodes is not foreseen."
 ORDER = f"{QUEUE}: all pods fit, but not wherever it may place the first of them."
 
 
@@ -103,6 +104,8 @@ def predict_fit(spec: WorkloadSpec, ground: Ground) -> Fit:
 def _fit_on_nodes(spec: WorkloadSpec, ground: Ground) -> Fit:
     if not ground.groups:
         return Fit(Answer.UNKNOWN, note=NO_NODES)
+    if spec.roles:
+        return _fit_of_roles(spec, ground)
     note = _reason_unknown(spec, ground)
     packing = _pack_gang(spec, ground)
     largest = None if note else workers_within_quota(spec, ground, packing.best)
@@ -117,6 +120,15 @@ def _fit_on_nodes(spec: WorkloadSpec, ground: Ground) -> Fit:
     if packing.worst < spec.num_workers:
         return Fit(Answer.UNKNOWN, note=ORDER, largest=largest)
     return Fit(Answer.NOW, largest=largest)
+
+
+def _fit_of_roles(spec: WorkloadSpec, ground: Ground) -> Fit:
+    """Judge a gang of named roles: whether each of them fits onto some node by itself."""
+    if cause := _cause_of_unfit_role(spec, ground.empty):
+        return Fit(Answer.NEVER, cause)
+    if over := _over_quota(spec, ground):
+        return Fit(Answer.LATER, Cause(CauseKind.QUOTA, over))
+    return Fit(Answer.UNKNOWN, note=MIXED)
 
 
 def apply_admission(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
@@ -234,6 +246,20 @@ def _single_requests(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
 
 def _cause_never(spec: WorkloadSpec, ground: Ground) -> Cause:
     """The cause why a gang never fits on ``ground``, which is empty."""
+    if cause := _cause_of_unfit_role(spec, ground):
+        return cause
+    workers = _pack_gang(spec, ground).best
+    pods = 0 if workers == NOWHERE else workers + int(spec.has_master)
+    where = f"within one {' and '.join(keys)} " if (keys := shared_labels(spec)) else ""
+    return _never_unless(
+        f"Even without other workloads, {pods} of its {spec.num_pods} pods fit {where}on "
+        f"{ground.cluster}"
+    )
+
+
+def _cause_of_unfit_role(spec: WorkloadSpec, ground: Ground) -> Cause | None:
+    """The cause why the pods of a role fit onto no node of ``ground``, which is empty; ``None`` if
+    each role has such a node."""
     for role in roles(spec):
         possible = [
             it for it in ground.groups if find_obstacle(it.traits, role, spec.node_pools) is None
@@ -248,13 +274,7 @@ def _cause_never(spec: WorkloadSpec, ground: Ground) -> Cause:
                 " and ".join(_shortages_in_words(ask, possible)) or "everything it requests at once"
             )
             return _never_unless(f"No node {_nodes_in_words(spec, possible, ground)} has {lacks}")
-    workers = _pack_gang(spec, ground).best
-    pods = 0 if workers == NOWHERE else workers + int(spec.has_master)
-    where = f"within one {' and '.join(keys)} " if (keys := shared_labels(spec)) else ""
-    return _never_unless(
-        f"Even without other workloads, {pods} of its {spec.num_pods} pods fit {where}on "
-        f"{ground.cluster}"
-    )
+    return None
 
 
 def _cause_no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:

@@ -142,8 +142,7 @@ def label_keys(spec: WorkloadSpec) -> tuple[str, ...]:
 
 def roles(spec: WorkloadSpec) -> tuple[Replica, ...]:
     """The replicas of a gang, the workers' first."""
-    master = spec.master_replica
-    return (spec.worker, master) if master else (spec.worker,)
+    return tuple(role.replica for role in reversed(spec.gang_roles))
 
 
 def shared_labels(spec: WorkloadSpec) -> tuple[str, ...]:

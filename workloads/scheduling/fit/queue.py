@@ -64,9 +64,7 @@ def _note_sentences(spec: WorkloadSpec, queue: LocalQueue) -> Iterator[str]:
 
 def _requests_by_role(spec: WorkloadSpec) -> list[Requests]:
     """What all pods of each role request together, in cores, bytes and devices."""
-    workers = _requests(spec.worker.compute, spec.num_workers)
-    master = spec.master_replica
-    return [workers, _requests(master.compute, 1)] if master else [workers]
+    return [_requests(role.replica.compute, role.count) for role in spec.gang_roles]
 
 
 def _requests(compute: Compute, pods: int) -> Requests:

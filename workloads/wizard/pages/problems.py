@@ -6,7 +6,8 @@ from assets.data_source import files
 from assets.kinds import KINDS, pod_kinds
 from core.forms import nested, words
 from core.forms.field import Input
-from spec.problems.errors import WORDS, Problem
+from policies.roles import ROLES
+from spec.problems.errors import WORDS, Problem, path_text
 from spec.workload import MAX_GRACE_SECONDS
 from workloads.plan import Plan
 from workloads.wizard.locations import locate_problem
@@ -68,6 +69,8 @@ def is_verdict(problem: Problem) -> bool:
 def problem_sentence(question: Question, problem: Problem) -> str:
     """Return the problem as a sentence, such as ``Number of workers must be at least 1.``"""
     message = problem.message
+    if question.path == (ROLES,) and len(problem.path) > 1:
+        return f"{path_text(problem.path)}: {message}."  # where it is in the YAML text
     if message == "is required" and problem.path[-1] in CHOOSE_INSTEAD:
         message = CHOOSE_INSTEAD[str(problem.path[-1])]
     if message == WORDS["tuple_type"] and problem.path[-1] in HOW_TO_WRITE:

@@ -8,6 +8,7 @@ from workloads.wizard.pages.screen import Screen
 from workloads.wizard.pages.steps import page_address
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import MASTER, SETUP, WORKERS
+from workloads.wizard.sections.roles import ROLES
 
 Fact = tuple[str, str, str]  # name, value, where it came from
 
@@ -39,7 +40,8 @@ def _review_page(screen: Screen, page: int, title: str, role: str) -> ReviewPage
 
 
 def _facts(screen: Screen, role: str) -> Iterator[Fact]:
-    for section in table.SECTIONS:
+    has_roles = screen.content.has_roles
+    for section in [ROLES] if has_roles and role else table.SECTIONS:
         if bool(role) == (section.page != SETUP):
             for name, value, key in section.review(screen.plan, role):
                 yield name, value, _origin_text(screen.plan.origins.get(key, ""))

@@ -141,7 +141,8 @@ def build_screen(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Scr
 def _folds(inputs: list[ShownField], page: int, offer: Offer, focus: str) -> list[Fold]:
     """Return the sections that can be opened, on a page that asks about a role. The section with
     ``focus`` is open."""
-    if page not in ROLES or not any(shown.field.within for shown in inputs):
+    has_roles = any(shown.name == "roles" for shown in inputs)
+    if page not in ROLES or not (has_roles or any(shown.field.within for shown in inputs)):
         return []
     by_name = {shown.name: shown for shown in inputs}
     by_section: defaultdict[str, list[ShownField]] = defaultdict(list)
@@ -156,7 +157,7 @@ def _folds(inputs: list[ShownField], page: int, offer: Offer, focus: str) -> lis
             has_focus=_contains_input(by_section[section.key], focus),
         )
         for section in table.SECTIONS
-        if section.template
+        if section.template and (by_section[section.key] or not has_roles)
     ]
 
 

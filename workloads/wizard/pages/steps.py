@@ -66,6 +66,8 @@ def rail_steps(
 
 
 def workers_label(plan: Plan) -> str:
+    if plan.draft.has_roles:
+        return "Roles"
     return "Workers" if plan.draft.is_gang else plan.draft.traits.noun.capitalize()
 
 
@@ -74,7 +76,8 @@ def last_label(plan: Plan) -> str:
 
 
 def has_master(plan: Plan) -> bool:
-    return plan.draft.is_gang and plan.draft.architecture != Architecture.WORKERS_ONLY
+    is_usual = plan.draft.is_gang and not plan.draft.has_roles
+    return is_usual and plan.draft.architecture != Architecture.WORKERS_ONLY
 
 
 def open_problems(

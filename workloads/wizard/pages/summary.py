@@ -11,6 +11,7 @@ from clusters.models import Cluster
 from projects.quotas import Demand, StrictQuota
 from spec.cautions import cautions
 from spec.formats import documents
+from spec.formats.stored import as_mapping
 from spec.problems.errors import SpecError
 from spec.values.quantities import format_bytes
 from spec.workload import Pod, WorkloadSpec
@@ -100,9 +101,11 @@ def _spec_with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
     environment. ``None`` if the document has other problems."""
     if not document:
         return None
-    roles = {
+    roles: dict[str, Any] = {
         role: {"image": PLACEHOLDER_IMAGE, **document[role]} for role in document.keys() & _ROLES
     }
+    if isinstance(named := document.get("roles"), list):
+        roles = {"roles": [{"image": PLACEHOLDER_IMAGE, **as_mapping(role)} for role in named]}
     try:
         return documents.load_spec(document | roles)
     except SpecError:
@@ -116,6 +119,8 @@ def _describe_pods(summary: Summary, spec: WorkloadSpec) -> None:
     if not spec.kind.is_gang:
         summary.pods = "1"
         return
+    if spec.roles:
+        summary.pods = f"{len(pods)} = " + " + ".join(f"{it.count} {it.name}" for it in spec.roles)
     summary.world_size = spec.world_size
     if len(pods) <= FEW:
         summary.ranks = [_rank_and_name(pod) for pod in pods]

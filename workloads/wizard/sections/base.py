@@ -16,6 +16,7 @@ from core.forms.field import Field, Input, Values
 from core.forms.shown import ShownField
 from core.web.query import parse_uuid
 from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats.documents import USUAL_FIELDS
 from spec.workload import Replica, WorkloadSpec
 from workloads.plan import Plan
 
@@ -76,7 +77,10 @@ class Question(Field):
         return replica.values if replica else None
 
     def is_for(self, draft: WorkloadDraft) -> bool:
-        """Return whether the question makes sense for what the draft creates."""
+        """Return whether the question makes sense for what the draft creates. Named roles describe
+        their pods themselves."""
+        if draft.has_roles and (self.role or self.key in USUAL_FIELDS):
+            return False
         return draft.traits.may_have(self.key)
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:

@@ -13,6 +13,7 @@ from workloads.wizard.sections.general import GENERAL
 from workloads.wizard.sections.resources.compute import COMPUTE
 from workloads.wizard.sections.resources.requests import REQUESTS
 from workloads.wizard.sections.resources.size import PROCESSES, SIZE
+from workloads.wizard.sections.roles import ROLES
 from workloads.wizard.sections.scheduling import SCHEDULING
 from workloads.wizard.sections.setup import SETUP
 from workloads.wizard.sections.storage import STORAGE
@@ -21,6 +22,7 @@ SECTIONS: tuple[Section, ...] = (
     SETUP,
     ENVIRONMENT,
     COMMAND,
+    ROLES,
     SIZE,
     PROCESSES,
     COMPUTE,

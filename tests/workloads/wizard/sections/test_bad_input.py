@@ -55,8 +55,9 @@ NEEDS_KIND = {"idleLimitSeconds": WorkloadKind.WORKSPACE}
 
 
 def cases() -> list[tuple[Question, Cell | None]]:
-    """The master asks what the workers ask."""
-    asked = [it for it in questions().values() if it.role != "master" and it.input not in NO_TEXT]
+    """The master asks what the workers ask. Roles have no input."""
+    others = [it for it in questions().values() if it.role != "master" and it.key != "roles"]
+    asked = [it for it in others if it.input not in NO_TEXT]
     singles = [(it, None) for it in asked if not it.is_list]
     cells = [(it, cell) for it in asked for cell in it.cells if cell.input not in NO_TEXT]
     return [*singles, *cells]

@@ -183,6 +183,7 @@ CHOSEN = {
     "worker-compute",
     "worker-dataSources",
     "worker-imagePullCredentials",
+    "roles",  # which a YAML text describes
 }
 
 
