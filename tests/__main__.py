@@ -22,14 +22,25 @@ PYTEST = ["-m", "pytest", "--ds=tests.settings", "-n", "2"]
 #: Two files at a time: the tests of a file share a running product, which is slow to start.
 BY_FILE = ["--dist", "loadfile"]
 CLUSTER = "kubernetes or slurm"
+CLUSTER_SECONDS = 30 * 60
 PRODUCT = "e2e or faults"
-#: What is stored and found. Pages and engines ask the same rows by the same verbs.
+#: Where the SQL differs: locks, JSON, search, order, constraints and what happens at once. The
+#: calls of REST and the verbs are here because together they send every query.
 ON_POSTGRES = """
-    accounts assets/api audit clusters config/rest/test_at_once.py config/rest/test_lists.py
-    config/rest/test_storage_errors.py config/test_health.py config/upkeep core/database
-    fuzz/test_document.py notifications projects workloads/api workloads/queue workloads/reconcile
-    workloads/scheduling workloads/services workloads/table workloads/worker
+    accounts/api accounts/test_access.py accounts/test_groups.py accounts/test_rules.py
+    assets/gallery/test_table.py assets/test_own_credentials.py audit/test_search.py
+    audit/test_verbs.py clusters/kinds/kubernetes/test_names.py clusters/nodes
+    clusters/test_refused.py config/rest/test_at_once.py config/rest/test_edits.py
+    config/rest/test_examples.py config/rest/test_lists.py config/rest/test_storage_errors.py
+    config/test_health.py config/upkeep core/broker core/database fuzz/test_document.py
+    notifications/delivery projects/test_lending.py projects/test_quotas.py workloads/api/reads
+    workloads/queue workloads/reconcile workloads/scheduling/limits
+    workloads/scheduling/test_admission.py workloads/scheduling/test_capacity.py
+    workloads/scheduling/test_front.py workloads/scheduling/test_reclaim.py workloads/services
+    workloads/table workloads/worker
 """.split()
+#: Folders with tests marked ``extended`` that start no process.
+IN_PROCESS = ("access", "fuzz", "workloads")
 NO_POSTGRES = "POSTGRES_URL names no server: postgresql://user:password@host/postgres"
 NO_CLUSTER = "neither KUBECONFIG= nor KUBERNETES_TESTBED=; see docs/kubernetes.md"
 
@@ -50,19 +61,21 @@ def main() -> int:
 
 
 def run_quick() -> list[Part]:
-    """Run what ``make test`` runs."""
-    parts = [
-        pytest_part("no browser", f"not ({PRODUCT} or extended or {CLUSTER})"),
-        pytest_part(
-            "browser flows",
-            f"e2e and not (extended or faults or {CLUSTER})",
-            *BY_FILE,
-            *marked("e2e"),
-        ),
-    ]
-    for part in parts:
-        part.run()
-    return parts
+    """Run what ``make test`` runs.
+
+    Browsers and the product wait often. The other tests have the lowest priority and take that
+    time.
+    """
+    flows = pytest_part(
+        "browser flows",
+        f"e2e and not (extended or faults or {CLUSTER})",
+        *BY_FILE,
+        *marked("e2e"),
+    )
+    rest = pytest_part("no browser", f"not ({PRODUCT} or extended or {CLUSTER})", is_patient=True)
+    with beside(flows):
+        rest.run()
+    return [rest, flows]
 
 
 def run_chosen(only: str) -> list[Part]:
@@ -80,10 +93,12 @@ def run_chosen(only: str) -> list[Part]:
 def run_rest() -> list[Part]:
     """Run what ``make test-all`` runs.
 
-    Two parts have the lowest priority and take the time in which the others wait. Kubernetes and
-    Slurm follow the browsers: beside them, pages take longer than a test allows.
+    Two parts have the lowest priority and take, one after the other, the time in which the rest
+    waits. They start no processes: a process in a session of its own gets its full share of the
+    processors, whatever its priority. Kubernetes and Slurm follow the browsers: beside them, pages
+    take longer than a test allows.
     """
-    os.environ.setdefault("API_SECONDS", "75")
+    os.environ.setdefault("API_SECONDS", "40")
     # The same if it runs once more, or luck would hide what was found.
     os.environ.setdefault("FUZZ_SEED", str(secrets.randbelow(2**32)))
     postgres_url = os.environ.get("POSTGRES_URL", "")
@@ -96,41 +111,47 @@ def run_rest() -> list[Part]:
         is_patient=True,
         missing="" if postgres_url else NO_POSTGRES,
     )
-    extended = pytest_part(
+    in_process = [path for path in marked("extended") if is_in_process(path)]
+    matrices = pytest_part(
         "matrices and random rounds",
         f"extended and not ({PRODUCT} or {CLUSTER})",
-        *marked("extended"),
+        *in_process,
         is_patient=True,
     )
     product = pytest_part(
-        "more in a browser, and faults",
-        f"(faults or e2e and extended) and not ({CLUSTER})",
+        "more processes and browsers, and faults",
+        f"(faults or extended) and not ({CLUSTER})",
         *BY_FILE,
-        *marked("e2e", "faults"),
+        *(path for path in marked("extended", "faults") if path not in in_process),
     )
     slurm = Part(
         "Slurm",
         ["-m", "tests.slurm"],
-        limit=15 * 60,
+        limit=CLUSTER_SECONDS,
         missing="" if slurm_testbed.TOOL.exists() else slurm_testbed.NO_SLURM,
     )
     has_cluster = os.environ.get("KUBECONFIG") or kubernetes_testbed.TOOL.exists()
     kubernetes = Part(
         "Kubernetes",
         ["-m", "tests.kubernetes"],
-        limit=30 * 60,
+        limit=CLUSTER_SECONDS,
         missing="" if has_cluster else NO_CLUSTER,
     )
-    with beside(postgres):
+    with beside(postgres, matrices):
         product.run()
-        with beside(extended), beside(slurm):
+        with beside(slurm):
             kubernetes.run()
-    return [product, postgres, extended, slurm, kubernetes]
+    return [product, postgres, matrices, slurm, kubernetes]
 
 
 def pytest_part(name: str, marks: str, *arguments: str, **options: Any) -> Part:
     """Return a part of tests with these marks."""
     return Part(name, [*PYTEST, "-m", marks, *arguments], **options)
+
+
+def is_in_process(path: str) -> bool:
+    """Whether the tests marked ``extended`` of a file start no process."""
+    return any(Path(path).is_relative_to(HERE / folder) for folder in IN_PROCESS)
 
 
 def choose(only: str) -> list[str]:

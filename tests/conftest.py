@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 
 from config import embedded
 from config.run.programs import table as programs
+from core import garbage
 from core.broker import enqueue
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.migrated import copy_migrated
@@ -30,6 +31,15 @@ hypothesis_settings.load_profile("any machine")
 DATABASE = "--database"
 #: Fixtures that use a database, also in tests without pytest-django's mark.
 DATABASES = frozenset({"db", "transactional_db", "running_trainyard"})
+
+
+garbage.tune_collector()
+
+
+def pytest_collection_finish() -> None:
+    """Leave the modules and tests out of further looks for garbage, which would take a sixth of all
+    the tests' time."""
+    garbage.tune_collector()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Event, Thread
 from typing import IO
 
 import psutil
@@ -95,15 +95,25 @@ class Part:
 
 
 @contextmanager
-def beside(part: Part) -> Iterator[None]:
-    """Run a part beside those of the block. What it prints is shown when both have ended."""
+def beside(*parts: Part) -> Iterator[None]:
+    """Run parts, one after the other, beside those of the block. What they print is shown when all
+    have ended."""
+    is_ending = Event()
     with tempfile.TemporaryFile() as output:
-        thread = Thread(target=part.run, args=(output,))
+
+        def run_in_order() -> None:
+            for part in parts:
+                if not is_ending.is_set():
+                    part.run(output)
+
+        thread = Thread(target=run_in_order)
         thread.start()
         try:
             yield
         except BaseException:
-            part.end()
+            is_ending.set()
+            for part in parts:
+                part.end()
             raise
         finally:
             thread.join()

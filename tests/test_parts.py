@@ -8,6 +8,7 @@ import pytest
 from tests import parts
 from tests.__main__ import HERE, ON_POSTGRES
 from tests.parts import Part, beside, exit_code, report
+from tests.waiting import wait_for
 
 #: Fails, and leaves a trace of each run.
 FAILS = ["-c", "open('runs', 'a').write('x'); raise SystemExit(1)"]
@@ -57,6 +58,27 @@ def test_output_of_a_part_beside_another_is_shown_at_the_end(
     assert part.code == 0
     printed = capfd.readouterr().out
     assert printed.index("from here") < printed.index("from beside")
+
+
+def test_parts_beside_another_run_one_after_the_other(folder: Path) -> None:
+    first = Part("first", ["-c", "open('runs', 'a').write('1')"])
+    second = Part("second", ["-c", "open('runs', 'a').write('2')"])
+    with beside(first, second):
+        pass
+    assert (folder / "runs").read_text() == "12"
+
+
+def test_parts_beside_one_that_is_interrupted_end_or_never_start(folder: Path) -> None:
+    endless = Part("endless", ["-c", "open('runs', 'w').write('1'); import signal; signal.pause()"])
+
+    def interrupt() -> None:
+        with beside(endless, Part("second", FAILS)):
+            wait_for((folder / "runs").exists, message="the first part to run")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert (folder / "runs").read_text() == "1"
 
 
 @pytest.mark.parametrize(
