@@ -60,6 +60,9 @@ class WorkflowTask(Part):
     leads: Flag = Field(False, description="Whether its end is the end of the group")
     inputs: tuple[TaskInput, ...] = Field((), description="What it reads, in order")
     outputs: tuple[TaskOutput, ...] = Field((), description="What it leaves behind")
+    keeps_output: Flag = Field(
+        False, description="Whether its output stays, because it is declared or other tasks read it"
+    )
     exit_actions: dict[ExitAction, tuple[CodeRange, ...]] = Field(
         {}, description="What follows an exit code"
     )

@@ -12,8 +12,10 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats.documents import Document
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
-from workflows.graph import WorkflowGraph, WorkflowGroup
-from workflows.models import Priority
+from workflows.claims import mount_claims
+from workflows.graph import TaskInput, WorkflowGraph, WorkflowGroup
+from workflows.models import GroupRun, Priority
+from workflows.statuses import Status
 from workloads.plan import plan
 
 PRIORITY_CLASS = "priorityClass"
@@ -39,7 +41,7 @@ def draft_of(
     group: WorkflowGroup, *, label: str, project: Project, priority: str, retry: int = 0
 ) -> WorkloadDraft:
     """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``."""
-    document: Document = _replace_workflow_id(group.document, label)
+    document: Document = mount_claims(_replace_workflow_id(group.document, label), group, label)
     priority_class = PRIORITY_CLASSES.get(Priority(priority))
     if priority_class and not why_withheld(project.cluster, PRIORITY_CLASS):
         document.setdefault(PRIORITY_CLASS, priority_class.value)
@@ -75,7 +77,28 @@ def find_problems(
     path below the name of the group. Whether quotas have room is settled when a group starts."""
     label = f"{graph.name}-{UNNUMBERED}"
     for group in graph.groups:
+        yield from _missing_inputs(group, project)
         draft = draft_of(group, label=label, project=project, priority=priority)
         for problem in plan(draft, by=by, submits=True).problems:
             path = (group.name, *problem.path)
             yield Problem(path, problem.message, problem.rule, problem.source)
+
+
+def _missing_inputs(group: WorkflowGroup, project: Project) -> Iterator[Problem]:
+    """Yield the inputs from earlier workflows that are not there: outputs are kept by project."""
+    for task in group.tasks:
+        for given in task.inputs:
+            if given.workflow and not _was_kept(given, project):
+                message = (
+                    f"{task.name} reads {given.workflow}:{given.task}, which has no output in "
+                    f"project {project}"
+                )
+                yield Problem((group.name, "inputs"), message)
+
+
+def _was_kept(given: TaskInput, project: Project) -> bool:
+    completed = GroupRun.objects.filter(
+        workflow__label=given.workflow, workflow__project=project, status=Status.COMPLETED
+    )
+    tasks = [task for group in completed for task in group.definition.tasks]
+    return any(task.name == given.task and task.keeps_output for task in tasks)

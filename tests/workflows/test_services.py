@@ -87,7 +87,11 @@ def test_restart_runs_what_did_not_complete_and_reads_from_what_did(
 ) -> None:
     inputs = [{"task": "data"}, {"url": "s3://bucket/folder"}]
     workflow = submit(
-        project, group("data"), group("fit", "data", inputs=inputs), group("rest", "fit"), by=member
+        project,
+        group("data", keeps_output=True),
+        group("fit", "data", inputs=inputs),
+        group("rest", "fit"),
+        by=member,
     )
     with pytest.raises(NotPossible):
         services.restart(workflow, by=member)
@@ -98,6 +102,24 @@ def test_restart_runs_what_did_not_complete_and_reads_from_what_did(
     assert statuses(again) == {"fit": Status.SCHEDULING, "rest": Status.WAITING}
     (task,) = run_of(again, "fit").definition.tasks
     assert [given.workflow for given in task.inputs] == ["train-1", ""]
+    (claim,) = workload_of(again, "fit").spec.worker.storage.pvc
+    assert (claim.claim_name, claim.read_only) == ("train-1-data-output", True)
+
+
+def test_only_the_output_of_a_completed_task_of_the_project_is_read(
+    project: Project, member: User
+) -> None:
+    reading = group("fit", inputs=[{"workflow": "train-1", "task": "data"}])
+    with pytest.raises(SpecError, match="fit reads train-1:data, which has no output in project"):
+        submit(project, reading, by=member)
+    earlier = submit(project, group("data", keeps_output=True), by=member)
+    with pytest.raises(SpecError, match="has no output"):
+        submit(project, reading, by=member)
+    put(earlier, "data", Phase.COMPLETED, code=0)
+    assert submit(project, reading, by=member).status == Status.PENDING
+    elsewhere = ProjectFactory.create(members=[member])
+    with pytest.raises(SpecError, match="has no output"):
+        submit(elsewhere, reading, by=member)
 
 
 def test_delete_takes_a_finished_workflow_and_its_workloads(project: Project, member: User) -> None:

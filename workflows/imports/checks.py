@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 
 from spec.problems.errors import Path, Problem
+from workflows.claims import OUTPUT_FOLDER
 from workflows.graph import ExitAction
 from workflows.imports.osmo import (
     DEFAULT_RESOURCE,
@@ -15,7 +16,7 @@ from workflows.imports.osmo import (
     PlacedTask,
     comparable_name,
 )
-from workflows.imports.tokens import OUTPUT_FOLDER, OUTPUT_TOKEN
+from workflows.imports.tokens import OUTPUT_TOKEN
 
 OWN_FOLDER = "/osmo"
 RESERVED_NAME = "osmo-ctrl"

@@ -18,10 +18,8 @@ from workflows.graph import (
 )
 from workflows.imports.checks import group_of_tasks, upstream_groups
 from workflows.imports.osmo import (
-    OsmoDataset,
     OsmoPart,
     OsmoTask,
-    OsmoUpdate,
     OsmoWorkflow,
     PlacedGroup,
     PlacedTask,
@@ -49,6 +47,10 @@ IGNORED_IN_TASK = {
     "backend": NO_EFFECT,
     "resources": NO_EFFECT,
 }
+OUTPUT_STAYS = (
+    "The output stays in a claim of the project, which other workloads can mount; it is not copied "
+    "elsewhere, and no dataset is created."
+)
 FAIL_FAST = (
     "This group relies on OSMO's default, where only the leading task counts; here the failure of "
     "any task ends the group. Write ignoreNonleadStatus: true for OSMO's way."
@@ -95,10 +97,18 @@ class _WorkflowMapping:
     known: KnownNames
     problems: list[Problem] = field(default_factory=list)
     notes: list[tuple[Path, NoteKind, str]] = field(default_factory=list)
+    read_tasks: set[str] = field(default_factory=set)
 
     def groups(self) -> Iterator[WorkflowGroup]:
         placed_groups = list(self.workflow.placed_groups())
         group_by_task = group_of_tasks(placed_groups)
+        self.read_tasks = {
+            read.task
+            for group in placed_groups
+            for placed in group.tasks
+            for read in placed.task.inputs
+            if read.task
+        }
         self._note_ignored(self.workflow, ("workflow",), IGNORED_IN_WORKFLOW)
         timeout = self.workflow.timeout
         if timeout.queue_timeout or timeout.exec_timeout:
@@ -186,6 +196,7 @@ class _WorkflowMapping:
             leads=task.lead or is_alone,
             inputs=tuple(self._inputs(placed)),
             outputs=tuple(self._outputs(placed)),
+            keeps_output=bool(task.outputs) or task.name in self.read_tasks,
             exit_actions=_exit_actions(task),
         )
 
@@ -193,33 +204,28 @@ class _WorkflowMapping:
         for number, read in enumerate(placed.task.inputs):
             path = (*placed.path, "inputs", number)
             if read.dataset is not None:
-                if read.dataset.localpath is not None:
-                    message = "upload the folder as a dataset first, and leave localpath out"
-                    self.problems.append(Problem((*path, "dataset", "localpath"), message))
-                self._note_dataset(read.dataset, (*path, "dataset"))
-                yield TaskInput(
-                    dataset=read.dataset.name,
-                    path=read.dataset.path,
-                    regex=read.dataset.regex or read.regex,
-                )
+                message = "datasets cannot be read yet; give the task a data source, or a URL"
+                self.problems.append(Problem((*path, "dataset"), message))
             elif read.url is not None:
                 yield TaskInput(url=read.url, regex=read.regex)
             else:
                 earlier, colon, task = (read.task or "").rpartition(":")
                 yield TaskInput(workflow=earlier if colon else "", task=task, regex=read.regex)
+            if read.regex:
+                text = "regex is left out: a task reads all files of its input."
+                self._note((*path, "regex"), NoteKind.DIFFERS, text)
 
     def _outputs(self, placed: PlacedTask) -> Iterator[TaskOutput]:
         for number, output in enumerate(placed.task.outputs):
             path = (*placed.path, "outputs", number)
+            self._note(path, NoteKind.DIFFERS, OUTPUT_STAYS)
             if output.update_dataset is not None:
                 update = output.update_dataset
-                self._note_dataset(update, (*path, "update_dataset"))
                 yield TaskOutput(
                     dataset=update.name, update=True, paths=update.paths, regex=output.regex
                 )
             elif output.dataset is not None:
                 dataset = output.dataset
-                self._note_dataset(dataset, (*path, "dataset"))
                 yield TaskOutput(
                     dataset=dataset.name,
                     paths=(dataset.path,) if dataset.path else (),
@@ -227,12 +233,6 @@ class _WorkflowMapping:
                 )
             else:
                 yield TaskOutput(url=output.url or "", regex=output.regex)
-
-    def _note_dataset(self, dataset: OsmoDataset | OsmoUpdate, path: Path) -> None:
-        for key in ("metadata", "labels"):
-            if getattr(dataset, key):
-                text = f"{key} is left out: versions of datasets have none"
-                self._note((*path, key), NoteKind.IGNORED, text)
 
     def _note_ignored(self, part: OsmoPart, path: Path, reasons: Mapping[str, str]) -> None:
         """Note what a part says without effect."""

@@ -16,11 +16,12 @@ from spec.problems.errors import Path, problems_in
 from spec.values.quantities import to_bytes
 from spec.values.variable import looks_secret
 from spec.workload import Replica
+from workflows.claims import INPUT_FOLDER, OUTPUT_FOLDER
 from workflows.imports.osmo import OsmoFile, OsmoResource, OsmoTask, comparable_name
 from workflows.imports.report import NoteKind
 from workflows.imports.rewriting import USUAL_PORT
 from workflows.imports.templates import IS_TEMPLATE
-from workflows.imports.tokens import OUTPUT_FOLDER, TaskTokens, UnknownToken
+from workflows.imports.tokens import TaskTokens, UnknownToken
 
 #: The contents of local files, by the paths that the workflow file names.
 ImportedFiles = Mapping[str, str]
@@ -185,10 +186,38 @@ class ReplicaMapping:
         storage = {
             "configMapVolume": [volume for volume in files if volume],
             "secretVolume": secrets,
-            "hostPath": [_host_path(mount) for mount in mounts],
+            "hostPath": [*map(_host_path, mounts), *self._read_folders()],
+            "s3": list(self._read_buckets()),
             "emptyDirVolume": [{"path": OUTPUT_FOLDER}],
         }
         return {key: volumes for key, volumes in storage.items() if volumes}
+
+    def _read_folders(self) -> Iterator[dict[str, Any]]:
+        """Yield the inputs that are folders of the node, by ``file`` URLs."""
+        for number, scheme, rest in self._input_urls():
+            if scheme == "file":
+                place = f"{INPUT_FOLDER}/{number}"
+                yield {"path": rest, "mountPath": place, "readOnly": True}
+
+    def _read_buckets(self) -> Iterator[dict[str, Any]]:
+        """Yield the inputs in S3. They are fetched before the task starts."""
+        for number, scheme, rest in self._input_urls():
+            path = ("inputs", number, "url")
+            if scheme == "s3":
+                yield {"bucket": rest.rstrip("/"), "path": f"{INPUT_FOLDER}/{number}"}
+                text = "The folder is fetched without a credential; give the task a data source if "
+                self.notes.append((path, NoteKind.DIFFERS, f"{text}it needs one."))
+            elif scheme != "file":
+                message = f"{scheme}:// cannot be read; use s3://bucket/folder or file:///folder"
+                self.problems.append((path, message))
+
+    def _input_urls(self) -> Iterator[tuple[int, str, str]]:
+        """Yield the number of each input by URL, and the two parts of the URL."""
+        for number, read in enumerate(self.task.inputs):
+            if read.url is not None:
+                url = self._replace(read.url, ("inputs", number, "url"))
+                scheme, _, rest = url.partition("://")
+                yield number, scheme, rest
 
     def _file_volume(self, number: int, file: OsmoFile) -> dict[str, Any] | None:
         """Return the volume of one file; ``None`` after a problem."""
@@ -294,6 +323,8 @@ def _source_of(path: Path) -> Path:
             return ("credentials",)
         case ("storage", "hostPath", *_):
             return ("volumeMounts",)
+        case ("storage", "s3", *_):
+            return ("inputs",)
         case ("image" | "command" | "args" as field_name, *_):
             return (field_name,)
         case ("environmentVariables", *_):

@@ -7,9 +7,8 @@ is replaced nowhere, by OSMO neither.
 import re
 from collections.abc import Mapping, Sequence
 
-DATA_FOLDER = "/osmo/data"
-OUTPUT_FOLDER = f"{DATA_FOLDER}/output"
-INPUT_FOLDER = f"{DATA_FOLDER}/input"
+from workflows.claims import INPUT_FOLDER, OUTPUT_FOLDER
+
 OUTPUT_TOKEN = "{{output}}"  # noqa: S105 -- not a password
 TOKEN = re.compile(r"\{\{\s*(output|(input|host):([^{}\s]+))\s*\}\}")
 

@@ -39,7 +39,7 @@ workflow:
       - {url: "s3://bucket/data"}
       - {task: train, regex: ".*pth"}
       - {task: "pipeline-3:train"}
-      - dataset: {name: "mnist:2", path: raw, labels: [a.yaml]}
+      - {url: "file:///srv/mnist"}
     - {name: Eval_2, image: alpine, command: [sleep, "9"]}
   - name: training
     tasks:

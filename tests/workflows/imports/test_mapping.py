@@ -42,8 +42,13 @@ def test_a_group_of_tasks_becomes_roles() -> None:
         TaskInput(url="s3://bucket/data"),
         TaskInput(task="train", regex=".*pth"),
         TaskInput(workflow="pipeline-3", task="train"),
-        TaskInput(dataset="mnist:2", path="raw"),
+        TaskInput(url="file:///srv/mnist"),
     )
+    assert first["storage"]["s3"] == [{"bucket": "bucket/data", "path": "/osmo/data/input/0"}]
+    assert first["storage"]["hostPath"] == [
+        {"path": "/srv/mnist", "mountPath": "/osmo/data/input/3", "readOnly": True}
+    ]
+    assert not group.tasks[0].keeps_output
 
 
 def test_a_single_task_becomes_a_training_of_one_pod() -> None:
@@ -73,6 +78,7 @@ def test_a_single_task_becomes_a_training_of_one_pod() -> None:
     }
     (task,) = group.tasks
     assert task.leads
+    assert task.keeps_output
     assert task.role == ""
     assert task.exit_actions == {
         ExitAction.FAIL: (CodeRange(first=1, last=3), CodeRange(first=137, last=137)),
@@ -87,7 +93,7 @@ def test_a_single_task_becomes_a_training_of_one_pod() -> None:
 def test_what_has_no_effect_is_noted_at_its_line() -> None:
     notes = import_text(PIPELINE, KNOWN).notes
     ignored = [(note.line, note.text.split()[0]) for note in notes if note.kind is NoteKind.IGNORED]
-    assert ignored == [(3, "pool"), (22, "labels"), (36, "kpis")]
+    assert ignored == [(3, "pool"), (36, "kpis")]
 
 
 def test_reliance_on_the_default_of_osmo_is_noted() -> None:

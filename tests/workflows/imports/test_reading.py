@@ -94,11 +94,12 @@ WRONG = {
     "a wrong image": (one_task().replace("alpine", "'a b'"), 5, "is not an image URL"),
     "a long command": (one_task(f"args: ['{'a' * 20_000}']\n"), 7, "at most 10000 characters"),
     "a wrong variable": (one_task("environment: {'1A': b}\n"), 7, "is not a variable name"),
-    "a folder that is uploaded": (
-        one_task("inputs:\n- dataset:\n    name: a\n    localpath: b\n"),
-        10,
-        "upload the folder",
+    "a dataset as input": (
+        one_task("inputs:\n- dataset: {name: a}\n"),
+        8,
+        "datasets cannot be read yet",
     ),
+    "an input from elsewhere": (one_task("inputs:\n- url: gs://a/b\n"), 8, "gs:// cannot be read"),
 }
 
 

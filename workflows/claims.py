@@ -1,0 +1,59 @@
+"""How tasks hand on files: what a task leaves in its output folder stays in a claim of the project,
+which later tasks mount where they read it."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from spec.formats.documents import Document
+from workflows.graph import WorkflowGroup, WorkflowTask
+
+OUTPUT_FOLDER = "/osmo/data/output"
+INPUT_FOLDER = "/osmo/data/input"
+SIZE = "10G"
+
+
+def output_claim(label: str, task: str) -> str:
+    """Return the name of the claim with the output of a task. ``label`` is that of its workflow."""
+    name = f"{label}-{task}-output"
+    plain = name.lower().replace("_", "-")
+    if plain == name:
+        return name
+    # Two names that differ only in case, or in - and _, have claims of their own.
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{plain}-{digest}"
+
+
+def mount_claims(document: Document, group: WorkflowGroup, label: str) -> Document:
+    """Return the document of a group with the claims that its tasks write and read."""
+    if "roles" in document:
+        tasks = {task.role: task for task in group.tasks}
+        roles = [_mount(role, tasks[role["name"]], label) for role in document["roles"]]
+        return {**document, "roles": roles}
+    return {**document, "worker": _mount(document["worker"], group.tasks[0], label)}
+
+
+def _mount(pod: Document, task: WorkflowTask, label: str) -> Document:
+    claims = list(_claims(task, label))
+    if not claims:
+        return pod
+    storage: Document = dict(pod.get("storage", {}))
+    if task.keeps_output:
+        folders = [
+            item for item in storage.get("emptyDirVolume", []) if item["path"] != OUTPUT_FOLDER
+        ]
+        storage["emptyDirVolume"] = folders
+    return {**pod, "storage": {**storage, "pvc": [*storage.get("pvc", []), *claims]}}
+
+
+def _claims(task: WorkflowTask, label: str) -> Iterator[dict[str, Any]]:
+    if task.keeps_output:
+        yield _claim(output_claim(label, task.name), OUTPUT_FOLDER)
+    for number, given in enumerate(task.inputs):
+        if given.task:
+            name = output_claim(given.workflow or label, given.task)
+            yield {**_claim(name, f"{INPUT_FOLDER}/{number}"), "readOnly": True}
+
+
+def _claim(name: str, path: str) -> dict[str, Any]:
+    return {"claimName": name, "claimInfo": {"size": SIZE}, "path": path}
