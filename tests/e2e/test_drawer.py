@@ -126,8 +126,10 @@ def test_a_part_that_is_fetched_while_a_drawer_opens_takes_no_key(
     expect(title).to_have_text("brisk-4")
     page.wait_for_load_state("networkidle")
     held = list[Route]()
-    page.route(f"**/workloads/{brisk['brisk-3']}/", lambda route: held.append(route))
-    page.keyboard.press("j")
+    next_drawer = f"**/workloads/{brisk['brisk-3']}/"
+    page.route(next_drawer, lambda route: held.append(route))
+    with page.expect_request(next_drawer):
+        page.keyboard.press("j")
     page.evaluate(CHANGED, [f"w-{brisk['brisk-4']}"])
     page.wait_for_function("() => window.settled")
     page.keyboard.press("j")
