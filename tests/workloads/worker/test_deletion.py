@@ -25,6 +25,12 @@ LAST = '{"step": 900, "loss": 0.25}\n'
 DAY = timedelta(days=1)
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may need longer for a line than the worker waits before it tries again."""
+    monkeypatch.setattr(ends, "REMOVAL_SECONDS", 60.0)
+
+
 @pytest.fixture
 def running(engine: FakeEngine, project: Project) -> Workload:
     workload: Workload = WorkloadFactory(running=True, attempt=0, project=project)
