@@ -52,7 +52,8 @@ def idle_since(
     earliest: datetime,
 ) -> datetime:
     """Return since when no rank has been used, as far as anybody knows; at most since ``earliest``.
-    Unknown use, and the time before a gap in the samples, count as use."""
+    The time before a gap in the samples counts as use. A sample that does not say, such as that of
+    a launcher without GPUs, counts as none."""
     begin = max(workload.phase_updated_at, earliest)
     samples = workload.samples.filter(kind=SampleKind.USAGE, run=workload.run, at__gte=begin)
     since = now
@@ -60,9 +61,11 @@ def idle_since(
     for at, usage in newest_first.iterator(chunk_size=SAMPLES_AT_ONCE):
         if since - at > GAP:
             return since
-        if uses(usage) is not False:
+        is_used = uses(usage)
+        if is_used:
             return at
-        since = at
+        if is_used is False:
+            since = at
     return begin if since - begin <= GAP else since
 
 

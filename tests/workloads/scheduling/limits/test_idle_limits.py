@@ -60,12 +60,8 @@ def test_a_workspace_without_use_for_its_limit_is_asked_to_end(project: Project)
     assert (asked.phase, asked.reason, asked.message) == (Phase.STOPPING, Reason.IDLE, NOBODY)
 
 
-@pytest.mark.parametrize(
-    "use", [{"cpu": 0.4}, {"cpu": 0.01, "gpu": 30.0}, {"memory": 1e8}], ids=["cpu", "gpu", "none"]
-)
-def test_use_or_an_unknown_amount_of_it_keeps_it_running(
-    project: Project, use: dict[str, float]
-) -> None:
+@pytest.mark.parametrize("use", [{"cpu": 0.4}, {"cpu": 0.01, "gpu": 30.0}], ids=["cpu", "gpu"])
+def test_use_keeps_it_running(project: Project, use: dict[str, float]) -> None:
     used = measured(workspace(project), m5=use)
     before = measured(workspace(project), m15=use)
     idle_limits.stop_idle_workspaces()
@@ -77,8 +73,25 @@ def test_nothing_is_stopped_that_was_not_measured_all_the_time(project: Project)
     lately = measured(workspace(project), first=7)
     no_more = measured(workspace(project), last=3)
     with_a_gap = measured(measured(workspace(project), first=20, last=8), first=4)
+    unknown = {"memory": 1e8}
+    without_use = measured(workspace(project), m4=unknown, m5=unknown)
     idle_limits.stop_idle_workspaces()
-    assert phases(never, lately, no_more, with_a_gap) == [Phase.RUNNING] * 4
+    assert phases(never, lately, no_more, with_a_gap, without_use) == [Phase.RUNNING] * 5
+
+
+def test_a_rank_whose_use_is_unknown_says_nothing_about_the_others(project: Project) -> None:
+    """Such as a launcher beside workers with GPUs."""
+    idle = measured(workspace(project))
+    Sample.objects.create(
+        workload=idle,
+        kind=SampleKind.USAGE,
+        run=idle.run,
+        rank=1,
+        at=timezone.now() - timedelta(minutes=5),
+        values={"memory": 1e8},
+    )
+    idle_limits.stop_idle_workspaces()
+    assert phases(idle) == [Phase.STOPPING]
 
 
 def test_the_time_begins_with_the_run(project: Project) -> None:
