@@ -27,6 +27,13 @@ SETTINGS = {
 }
 #: Open MPI starts nothing as root unless both are set; images that run as root set them, too.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+#: Quickstarts start programs by it. It stands last on the launcher's PATH, behind a real one.
+HOROVODRUN = """\
+#!/bin/sh
+echo "horovodrun: Horovod is not installed on this machine; install it by" \
+    "pip install 'horovod[pytorch]' or 'horovod[tensorflow]', or start the program by mpirun" >&2
+exit 127
+"""
 LOOPBACK = {"OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo"}
 
 
@@ -81,15 +88,26 @@ def run_launcher(workers: int, slots: int, program: Sequence[str]) -> None:
     agent = _socket_folder() / "agent"
     hosts.write_text(hostfile(workers, slots))
     shell = shlex.join([sys.executable, __file__, "agent"])
-    agent.write_text(f'#!/bin/sh\nexec {shell} "$@"\n')
-    agent.chmod(0o700)
-    files = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_orte_default_hostfile": str(hosts)}
+    _write_program(agent, f'#!/bin/sh\nexec {shell} "$@"\n')
+    programs = _socket_folder() / "programs"
+    programs.mkdir(exist_ok=True)
+    _write_program(programs / "horovodrun", HOROVODRUN)
+    own_variables = {
+        "OMPI_MCA_plm_rsh_agent": str(agent),
+        "OMPI_MCA_orte_default_hostfile": str(hosts),
+        "PATH": f"{os.environ.get('PATH', os.defpath)}:{programs}",
+    }
     os.chdir(working_dir)
-    variables = default_settings() | os.environ | files
+    variables = default_settings() | os.environ | own_variables
     try:
         os.execvpe(program[0], list(program), variables)  # noqa: S606 -- no shell
     except OSError as error:
         sys.exit(f"{program[0]} could not be started: {error.strerror}")
+
+
+def _write_program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o700)
 
 
 def run_worker(name: str) -> None:

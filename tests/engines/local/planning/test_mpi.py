@@ -112,8 +112,12 @@ def test_a_shell_in_the_launcher_starts_ranks_on_the_workers(
     rig.seen(launch, Phase.RUNNING)
     # The shell gets the variables of the launcher's program, which has met the workers by then.
     wait_for(lambda: "ready" in rig.log(launch))
-    command = "mpirun -np $RUNAI_MPI_NUM_WORKERS -hostfile /etc/mpi/hostfile printenv POD_NAME"
-    with opened(rig, launch, command) as session:
+    options = "-np $RUNAI_MPI_NUM_WORKERS -hostfile /etc/mpi/hostfile"
+    with opened(rig, launch, f"mpirun {options} printenv POD_NAME") as session:
         output = until_end(session).decode()
     name = launch.handle.name
     assert {f"{name}-worker-0", f"{name}-worker-1"} <= set(output.split())
+    if not shutil.which("horovodrun"):
+        with opened(rig, launch, f"horovodrun {options} python train.py") as session:
+            output = until_end(session).decode()
+        assert "pip install 'horovod[pytorch]'" in output
