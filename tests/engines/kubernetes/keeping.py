@@ -31,6 +31,7 @@ class Keeper:
         self.engine = KubernetesEngine(
             self._rig.api, prefix="trainyard-test-", log_streams=self._streams
         )
+        self._followed: set[logs.Stream] = set()
 
     def until(self, is_enough: Callable[[], bool], *, timeout: float = 90) -> None:
         """Watch, and store logs, until ``is_enough`` holds. Fails after ``timeout`` seconds."""
@@ -56,8 +57,12 @@ class Keeper:
         handle = self.launched.handle
         if handle.workload_id not in self.engine.news():
             return
-        for log in self.engine.logs(handle, run=self.launched.run):
-            stream = logs.stream_of_log(handle.workload_id, log)
+        followed = self.engine.logs(handle, run=self.launched.run)
+        streams = {logs.stream_of_log(handle.workload_id, log): log for log in followed}
+        # The engine forgets a log whose pod is gone once all of it was stored.
+        self.ended |= self._followed - streams.keys()
+        self._followed = {*streams}
+        for stream, log in streams.items():
             more = True
             while more:
                 offset = logs.size(stream)

@@ -93,11 +93,11 @@ def test_more_pods_than_streams_take_turns(
 
 
 def test_each_restart_has_its_own_output(rig: KubernetesRig) -> None:
+    """Before the last one, at whose start the training operator deletes the pod."""
     script = "cut -d' ' -f1 /proc/uptime; sleep 1; exit 1"
-    keeper = keeper_of(rig, script, backoff_limit=2)
-    keeper.until(lambda: phase(keeper) is Phase.FAILED and len(keeper.ended) == 3)
+    keeper = keeper_of(rig, script, backoff_limit=3)
+    keeper.until(lambda: {stream.attempt for stream in keeper.ended} >= {0, 1, 2})
     texts = keeper.texts()
-    assert sorted(texts) == [(0, 0), (1, 0), (2, 0)]
     times = [float(texts[attempt, 0]) for attempt in range(3)]
     assert times == sorted(set(times))
 
