@@ -68,8 +68,8 @@ def test_an_eviction_is_a_wait_and_both_attempts_keep_their_output(
     wait_for(lambda: main_phases(site, slow) == EVICTED_ONCE, 10, "its history")
     row = site.rest.read(slow)
     assert (row["run"], row["phase"]) == (1, "Running")
-    first = partial(site.rest.log, slow, attempt=0)
-    second = partial(site.rest.log, slow, attempt=1)
+    first = partial(site.rest.log, slow, attempt=1)
+    second = partial(site.rest.log, slow, attempt=2)
     wait_for(lambda: first().count("begins") == second().count("begins") == 1, 30, "both outputs")
     assert fought_writes(site.proxy) == []
 
