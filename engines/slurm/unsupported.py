@@ -50,9 +50,9 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     yield from as_written.complaints(spec)
     for place, message in (*_workload_complaints(launch), *containers.complaints(launch, site)):
         yield Problem(parse_path(place), message)
-    for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica_complaints(replica, spec) if replica else ():
-            yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
+    for role in spec.described_roles:
+        for place, message in _replica_complaints(role.replica, spec):
+            yield Problem(parse_path(f"{role.path}.{place}"), f"{message}{ELSEWHERE}")
     if spec.master and spec.master.command is None:
         yield Problem(parse_path("master.command"), _explain_missing_command(spec.master))
     if spec.worker.command is None and not (has_launcher(spec) and spec.master):

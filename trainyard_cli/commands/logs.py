@@ -21,7 +21,7 @@ from trainyard_cli.show import Item, is_colored
 RANK_COLORS = (36, 33, 32, 35, 34, 31, 96, 93)
 RANKS = re.compile(r"\d{1,4}(,\d{1,4})*")
 ERASE = "\r\033[K"  # the row of the terminal
-POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
+POD = re.compile(r".+-\d+$")
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def find_rank(invocation: Invocation, workload: Item, pod: str, *, deleted: bool
     """Return the rank of a pod, by its name or the end of it, such as ``worker-0``. Raises
     ``CliError``."""
     if not POD.match(pod):
-        raise wrong_use(f"--pod: {pod!r} is not a pod; write master-0, worker-0, worker-1 …")
+        raise wrong_use(f"--pod: {pod!r} is not a pod; write its name, such as worker-0.")
     path = f"/workloads/{workload['id']}/pods"
     query = {"limit": 500} | ({"deleted": "true"} if deleted else {})
     pods = invocation.client.get(path, **query)["pods"]

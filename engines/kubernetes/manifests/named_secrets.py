@@ -22,10 +22,10 @@ WHY = (
 
 def complaints(launch: Launch) -> Iterator[Problem]:
     spec = launch.spec
-    for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, name in _secret_references(replica) if replica else ():
+    for role in spec.described_roles:
+        for place, name in _secret_references(role.replica):
             if name and WORKLOAD_SECRET.search(name):
-                yield Problem(parse_path(f"{role}.{place}"), f"{name!r} {WHY}")
+                yield Problem(parse_path(f"{role.path}.{place}"), f"{name!r} {WHY}")
     for registry in launch.registries:
         if WORKLOAD_SECRET.search(registry.existing_secret):
             text = f"{registry.host}: {registry.existing_secret!r} {WHY}"

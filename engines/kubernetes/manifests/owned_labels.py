@@ -107,14 +107,14 @@ def _given_for_kueue(spec: WorkloadSpec) -> Iterator[GivenLabel]:
 
 def _given_labels(spec: WorkloadSpec) -> Iterator[GivenLabel]:
     yield from _numbered("jobLabels", spec.job_labels)
-    yield from _numbered("worker.labels", spec.worker.labels)
-    yield from _numbered("master.labels", spec.master.labels if spec.master else ())
+    for role in spec.described_roles:
+        yield from _numbered(f"{role.path}.labels", role.replica.labels)
 
 
 def _given_annotations(spec: WorkloadSpec) -> Iterator[GivenLabel]:
     yield from _numbered("jobAnnotations", spec.job_annotations)
-    yield from _numbered("worker.annotations", spec.worker.annotations)
-    yield from _numbered("master.annotations", spec.master.annotations if spec.master else ())
+    for role in spec.described_roles:
+        yield from _numbered(f"{role.path}.annotations", role.replica.annotations)
 
 
 def _numbered(field: str, items: Iterable[Annotation]) -> Iterator[GivenLabel]:

@@ -47,9 +47,9 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
         yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)
-    for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica_complaints(replica, kai=has_kai(launch)) if replica else ():
-            yield Problem(parse_path(f"{role}.{place}"), message)
+    for role in spec.described_roles:
+        for place, message in _replica_complaints(role.replica, kai=has_kai(launch)):
+            yield Problem(parse_path(f"{role.path}.{place}"), message)
 
 
 def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:

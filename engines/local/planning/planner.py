@@ -70,7 +70,7 @@ class Planner:
             setup=list(spec.setup),
             batch=batch_plan(spec),
             keys=planning.keys(launch),
-            files=planning.files(launch) | _hostfile_texts(launch) | hosts.texts(spec),
+            files=planning.files(launch) | _hostfile_texts(launch) | hosts.texts(launch),
             ignores_others=spec.ignore_non_lead_status,
         )
 
@@ -147,7 +147,7 @@ class Planner:
             "metadata.name": f"{launch.handle.name}-{pod.name}",
             "metadata.namespace": launch.handle.project,
             "spec.nodeName": self.node.name,
-            "status.podIP": hosts.address_of(pod) if launch.spec.roles else HOST,
+            "status.podIP": hosts.address_of(launch, pod) if launch.spec.roles else HOST,
         }[variable.pod_field_ref.path]
 
 

@@ -59,8 +59,8 @@ class FetchedSource:
 
 def fetched_sources(launch: Launch) -> list[FetchedSource]:
     """Return all data sources of a launch. Those that master and workers share are fetched once."""
-    replicas = filter(None, (launch.spec.worker, launch.spec.master))
-    items = dict.fromkeys(item for replica in replicas for item in _items(replica))
+    roles = launch.spec.described_roles
+    items = dict.fromkeys(item for role in roles for item in _items(role.replica))
     return [FetchedSource(number, item) for number, item in enumerate(items)]
 
 

@@ -1,5 +1,6 @@
 """Gangs of named roles on this machine: programs of their own, host names, and the lead's end."""
 
+import json
 import shlex
 import sys
 from dataclasses import replace
@@ -128,3 +129,22 @@ def test_complaints_name_the_role(rig: LocalRig, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(private, "why_no_mounts", lambda: "Operation not permitted")
     with pytest.raises(EngineRefused, match="roles: the ranks of named roles find each other"):
         rig.submit(gang(rig, role("master", "true")))
+
+
+def test_tensorflow_finds_parameter_servers_by_their_role(rig: LocalRig) -> None:
+    roles = [
+        role("chief", "true", leads=True),
+        role("ps", "true", count=2),
+        role("worker", "true"),
+        role("evaluator", "true"),
+    ]
+    ranks = rig.engine.render(gang(rig, *roles, distributedFramework="TF"))
+    configs = [json.loads(rank["environment"]["TF_CONFIG"]) for rank in ranks]
+    tasks = [(config["task"]["type"], config["task"]["index"]) for config in configs]
+    assert tasks == [("chief", 0), ("ps", 0), ("ps", 1), ("worker", 0), ("evaluator", 0)]
+    for config in configs:
+        assert {name: len(hosts) for name, hosts in config["cluster"].items()} == {
+            "chief": 1,
+            "ps": 2,
+            "worker": 1,
+        }

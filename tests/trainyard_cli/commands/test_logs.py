@@ -9,7 +9,7 @@ from projects.models import Project
 from tests.factories import WorkloadFactory
 from tests.trainyard_cli.terminal import Terminal
 from trainyard_cli.commands import logs
-from workloads.models import Workload
+from workloads.models import Rank, Workload
 
 Read = list[tuple[str, dict[str, Any]]]
 
@@ -52,3 +52,13 @@ def test_a_name_that_was_deleted_twice_means_the_last_one(
     Workload.objects.filter(pk=older.pk).update(created_at="2026-01-01T00:00Z")
     terminal("logs gone --deleted")
     assert [pk for pk, _ in read] == [str(kept.pk)]
+
+
+def test_a_pod_is_named_by_its_role(terminal: Terminal, project: Project, read: Read) -> None:
+    workload = WorkloadFactory(project=project, name="asks", completed=True)
+    Rank.objects.filter(workload=workload, rank=1).update(role="client", index=7)
+    terminal("logs asks --pod client-7")
+    terminal("logs asks --pod asks-client-7")
+    assert [query["rank"] for _, query in read] == ["1", "1"]
+    assert "asks has no pod server-0" in terminal("logs asks --pod server-0", code=2).err
+    assert "'client' is not a pod" in terminal("logs asks --pod client", code=2).err

@@ -110,7 +110,8 @@ def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
         yield "Type", WorkloadKind(content.kind).label, ""
     if content.is_gang and content.framework in list(Framework):
         yield "Framework", Framework(content.framework).label, ""
-    if content.is_gang and content.architecture in list(Architecture):
+    has_usual_roles = content.is_gang and not content.has_roles
+    if has_usual_roles and content.architecture in list(Architecture):
         yield "Configuration", Architecture(content.architecture).label, ""
     if plan.template:
         yield "Template", plan.template.name, ""

@@ -32,9 +32,9 @@ def unused_images(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     if container_program(launch, site) or script_text(launch.spec):
         return
     why = _reason_unused(launch, site)
-    for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
-        if replica and replica.image:
-            yield Problem(parse_path(f"{role}.image"), NOT_USED.format(why=why))
+    for role in launch.spec.described_roles:
+        if role.replica.image:
+            yield Problem(parse_path(f"{role.path}.image"), NOT_USED.format(why=why))
 
 
 def _reason_unused(launch: Launch, site: SlurmSite) -> str:
