@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import redis
 from django.conf import settings
+from django.contrib.contenttypes.management import create_contenttypes
+from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -85,6 +87,14 @@ def _valkey_server() -> Iterator[None]:
     yield
     process.terminate()
     process.wait(10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_permissions_of_django(django_test_environment: None) -> None:
+    """Create no rows of Django's own permissions, which nothing reads: it would take most of the
+    time after each test that commits, when all tables are emptied."""
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.workloads.wizard.browser import Inputs, Wizard
-from workloads.models import Workload
+from workloads.models import Draft, Workload
 
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
@@ -15,6 +15,8 @@ WHOLE = "must be a whole number"
 GRACE = "terminationGracePeriodSeconds"
 DELETION = "autoDeletionTimeAfterCompletionSeconds"
 LIMIT = "timeLimitSeconds"
+#: Chosen from a list, which has no place for another value.
+CHOSEN = {"framework", "architecture", "worker-environment", "worker-compute"}
 
 WRONG = [
     # page, field, value, what is said
@@ -98,43 +100,48 @@ def row(key: str, name: str, value: str, at: int = 0, role: str = "worker") -> d
     return {prefix: "rows", f"{prefix}-{at}-name": name, f"{prefix}-{at}-value": value}
 
 
-def refused(wizard: Wizard, told: str) -> None:
-    assert escape(told) in wizard.page
-    assert SCRIPT not in wizard.page
-    wizard.open(wizard.at(3)).press("create")
-    assert wizard.status == 422
-    assert not Workload.objects.exists()
-
-
-@pytest.mark.parametrize(("page", "field", "value", "told"), WRONG)
-def test_a_wrong_value_is_kept_told_and_refused(
-    wizard: Wizard, page: int, field: str, value: str, told: str
-) -> None:
-    wizard.ready()
-    wizard.save(page, **{field: value})
+def check_refused(wizard: Wizard, page: int, told: str, fields: dict[str, str]) -> None:
+    """Enter these fields. What is wrong is told on their page, and nothing can be submitted."""
+    wizard.save(page, **fields)
     wizard.open(wizard.at(page))
-    if field not in {"framework", "architecture", "worker-environment", "worker-compute"}:
-        assert Inputs(wizard.page).values[field] == value
-    refused(wizard, told)
+    assert escape(told) in wizard.page, fields
+    assert SCRIPT not in wizard.page, fields
+    assert not wizard.plan().is_submittable, fields
 
 
-@pytest.mark.parametrize(("key", "name", "value", "told"), NAMES)
-def test_a_wrong_row_is_kept_told_and_refused(
-    wizard: Wizard, key: str, name: str, value: str, told: str
-) -> None:
-    wizard.ready()
-    wizard.save(2, **row(key, name, value))
-    wizard.open(wizard.at(2))
-    assert Inputs(wizard.page).values[f"worker-{key}-0-value"] == value
-    refused(wizard, told)
+def test_a_wrong_value_is_kept_told_and_refused(wizard: Wizard) -> None:
+    complete = wizard.ready().draft.document
+    for page, field, value, told in WRONG:
+        check_refused(wizard, page, told, {field: value})
+        if field not in CHOSEN:
+            assert Inputs(wizard.page).values[field] == value
+        Draft.objects.update(document=complete)
 
 
-@pytest.mark.parametrize("key", ["environmentVariables", "labels", "annotations"])
-def test_a_name_given_twice_is_refused_in_the_wizard(wizard: Wizard, key: str) -> None:
-    wizard.ready()
-    wizard.save(2, **(row(key, "A", "1") | row(key, "A", "2", at=1)))
-    wizard.open(wizard.at(2))
-    refused(wizard, "A is given twice")
+def test_a_wrong_row_is_kept_told_and_refused(wizard: Wizard) -> None:
+    complete = wizard.ready().draft.document
+    for key, name, value, told in NAMES:
+        check_refused(wizard, 2, told, row(key, name, value))
+        assert Inputs(wizard.page).values[f"worker-{key}-0-value"] == value
+        Draft.objects.update(document=complete)
+
+
+def test_a_name_given_twice_is_refused_in_the_wizard(wizard: Wizard) -> None:
+    complete = wizard.ready().draft.document
+    for key in ("environmentVariables", "labels", "annotations"):
+        check_refused(wizard, 2, "A is given twice", row(key, "A", "1") | row(key, "A", "2", at=1))
+        Draft.objects.update(document=complete)
+
+
+def test_nothing_is_submitted_while_a_value_is_wrong(wizard: Wizard) -> None:
+    complete = wizard.ready().draft.document
+    for page, field, value, told in (WRONG[0], WRONG[17], WRONG[-1]):
+        wizard.save(page, **{field: value})
+        wizard.open(wizard.at(3)).press("create")
+        assert wizard.status == 422
+        assert escape(told) in wizard.page
+        assert not Workload.objects.exists()
+        Draft.objects.update(document=complete)
 
 
 GOOD: list[tuple[dict[str, Any], str, Any]] = [
@@ -157,15 +164,14 @@ GOOD: list[tuple[dict[str, Any], str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "name", "value"), GOOD)
-def test_the_ends_of_every_range_are_good(
-    wizard: Wizard, fields: dict[str, Any], name: str, value: Any
-) -> None:
-    wizard.ready()
-    wizard.save(2, **fields)
-    spec = wizard.plan().spec
-    assert spec is not None
-    assert getattr(spec, name) == value
+def test_the_ends_of_every_range_are_good(wizard: Wizard) -> None:
+    complete = wizard.ready().draft.document
+    for fields, name, value in GOOD:
+        wizard.save(2, **fields)
+        spec = wizard.plan().spec
+        assert spec is not None, fields
+        assert getattr(spec, name) == value, fields
+        Draft.objects.update(document=complete)
 
 
 def test_a_command_is_never_read_by_a_shell_or_a_page(wizard: Wizard) -> None:
