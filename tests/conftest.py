@@ -128,7 +128,6 @@ def valkey() -> Iterator[redis.Redis]:
 def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
     """The whole product, as ``make run`` starts it, with a new data folder and a free port."""
     home: Path = tmp_path_factory.mktemp("home")
-    copy_migrated(home / "trainyard.sqlite3")
     trainyard = Trainyard(home)
     trainyard.start()
     yield trainyard

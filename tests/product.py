@@ -16,6 +16,7 @@ import httpx
 import psutil
 
 from config.run.install import ROOT
+from tests.migrated import copy_migrated
 from tests.waiting import wait_for
 
 PASSWORD = "correct horse battery staple"
@@ -58,8 +59,12 @@ class Trainyard:
     def start(self, timeout: float = 180.0) -> None:
         """Start it, and wait until every part answers. Fails at once if it ends instead.
 
-        While tests of a cluster run, the four processes and the first migration take over a minute.
+        A new data folder gets a database that is migrated already, which saves seconds. While tests
+        of a cluster run, the four processes take up to a minute.
         """
+        database = self.home / "trainyard.sqlite3"
+        if not self.environment["DATABASE_URL"] and not database.exists():
+            copy_migrated(database)
         self.spawn()
         wait_for(lambda: self.ended() or self.is_up(), timeout, "every part to answer")
         assert not self.ended(), self.terminal()
