@@ -2,7 +2,6 @@
 log, then the task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -20,25 +19,13 @@ from workflows.graph import WorkflowGraph, WorkflowGroup, WorkflowTask
 from workflows.models import GroupRun, Priority, Workflow, WorkflowNumber
 from workflows.starting import find_problems
 from workflows.statuses import UNFINISHED, Status
+from workflows.texts import WorkflowText
 from workloads import services as workloads
 from workloads.history.events import ADVANCE
 from workloads.models import Workload
 from workloads.services import NotPossible
 
 CANCELED = "The workflow was canceled."
-
-
-@dataclass(frozen=True)
-class WorkflowText:
-    """What a workflow was read from: the text that was handed in, with the files that it names by
-    their path and the variables that were set; the text without variables; and what became of each
-    part of it."""
-
-    original: str = ""
-    rendered: str = ""
-    files: dict[str, str] = field(default_factory=dict)
-    variables: dict[str, Any] = field(default_factory=dict)
-    report: Sequence[dict[str, Any]] = ()
 
 
 def submit(
@@ -52,11 +39,8 @@ def submit(
 ) -> Workflow:
     """Create a workflow and start the groups that need no others. ``SpecError`` has every problem
     of every group, and then nothing is created."""
-    access.require(by, "workloads.create", *project.scope_keys)
+    check(graph, project=project, by=by, priority=priority)
     require_space()
-    problems = list(find_problems(graph, project=project, priority=priority, by=by))
-    if problems:
-        raise SpecError(problems)
     text = text or WorkflowText()
     with transaction.atomic():
         workflow = Workflow.objects.create(
@@ -67,8 +51,8 @@ def submit(
             priority=priority,
             original=text.original,
             rendered=text.rendered,
-            files_json=text.files,
-            variables_json=text.variables,
+            files_json=dict(text.files),
+            variables_json=dict(text.variables),
             report_json=list(text.report),
             restarted_from=restarted_from,
         )
@@ -85,6 +69,17 @@ def submit(
         workflow.announce()
         send_once(ADVANCE, None, PERIODIC)
     return workflow
+
+
+def check(
+    graph: WorkflowGraph, *, project: Project, by: User, priority: str = Priority.NORMAL
+) -> None:
+    """Check whether :func:`submit` would accept a graph, without creating anything. ``SpecError``
+    if not."""
+    access.require(by, "workloads.create", *project.scope_keys)
+    problems = list(find_problems(graph, project=project, priority=priority, by=by))
+    if problems:
+        raise SpecError(problems)
 
 
 def cancel(workflow: Workflow, *, by: User, message: str = "") -> None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from spec.phases import HELD_UP
 from workflows.drawing import HEIGHT, WIDTH, Box, Drawing, draw
+from workflows.graph import WorkflowGroup
 from workflows.models import GroupRun
 from workflows.statuses import OF_PHASES, UNFINISHED, Status
 from workloads.models import Workload
@@ -60,6 +61,11 @@ def show_group(run: GroupRun) -> ShownGroup:
         workload,
         tuple(earlier),
     )
+
+
+def preview_group(group: WorkflowGroup) -> ShownGroup:
+    """Return a group of a workflow that is not submitted yet."""
+    return ShownGroup(group.name, Status.WAITING, group.upstream, None, None, "", None, ())
 
 
 def current_status(run: GroupRun) -> Status:

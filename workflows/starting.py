@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
 from workflows.claims import mount_claims
 from workflows.graph import TaskInput, WorkflowGraph, WorkflowGroup
+from workflows.imports.rewriting import prepare_for_machine
 from workflows.models import GroupRun, Priority
 from workflows.statuses import Status
 from workloads.plan import plan
@@ -42,6 +44,8 @@ def draft_of(
 ) -> WorkloadDraft:
     """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``."""
     document: Document = mount_claims(_replace_workflow_id(group.document, label), group, label)
+    if project.cluster.definition.is_one_machine:
+        document = prepare_for_machine(document, _free_port()).document
     priority_class = PRIORITY_CLASSES.get(Priority(priority))
     if priority_class and not why_withheld(project.cluster, PRIORITY_CLASS):
         document.setdefault(PRIORITY_CLASS, priority_class.value)
@@ -68,6 +72,13 @@ def _replace_workflow_id(value: Any, label: str) -> Any:
     if isinstance(value, list | tuple):
         return [_replace_workflow_id(item, label) for item in value]
     return WORKFLOW_ID.sub(label, value) if isinstance(value, str) else value
+
+
+def _free_port() -> int:
+    """Return a TCP port that is free on this machine at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return int(probe.getsockname()[1])
 
 
 def find_problems(

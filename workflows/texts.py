@@ -1,13 +1,29 @@
-"""The texts of workflows, as people may see them."""
+"""The texts of workflows: what one was read from, and what people may see of it."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from spec.values.variable import MASK, looks_secret
 
 #: A key with a value on the same line, as a mapping of variables has them.
 PAIR = re.compile(
-    r"^(?P<start>[ \t-]*[\"']?(?P<name>[\w.-]+)[\"']?[ \t]*:[ \t]+)(?P<value>\S.*)$", re.M
+    r"^(?P<start>[ \t-]*[\"']?(?P<name>[\w.-]+)[\"']?[ \t]*:[ \t]+)(?P<value>\S.*)$", re.MULTILINE
 )
+
+
+@dataclass(frozen=True)
+class WorkflowText:
+    """What a workflow was read from: the text that was handed in, with the files that it names by
+    their path and the variables that were set; the text without variables; and what became of each
+    part of it."""
+
+    original: str = ""
+    rendered: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    report: Sequence[dict[str, Any]] = ()
 
 
 def mask_secrets(text: str) -> str:
@@ -17,3 +33,8 @@ def mask_secrets(text: str) -> str:
         return f"{pair['start']}{MASK}" if looks_secret(pair["name"]) else pair[0]
 
     return PAIR.sub(mask, text)
+
+
+def mask_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return variables by name, without the values of those that look secret."""
+    return {name: MASK if looks_secret(name) else value for name, value in variables.items()}

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from workflows.views import pages
+from workflows.views import pages, submission
 
 urlpatterns = [
     path("workflows/", pages.listing, name="workflow-list"),
+    path("workflows/new/", submission.submit, name="workflow-new"),
     path("workflows/<uuid:pk>/", pages.detail, name="workflow-detail"),
     *(
         path(f"workflows/<uuid:pk>/{tab}/", pages.detail, {"tab": tab}, name=f"workflow-{tab}")

@@ -102,6 +102,8 @@ class ClusterKind(ABC):
     has_queue: bool = True
     #: Whether variables may come from Secrets and ConfigMaps.
     has_secrets: bool = False
+    #: Whether the ranks of all workloads share the ports and programs of one machine.
+    is_one_machine: bool = False
     #: Who runs Slurm's batch scripts unchanged; nobody if it is ``None``.
     script_host: ScriptHost | None = None
     #: Whether it pulls images from registries, with credentials.

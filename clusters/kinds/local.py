@@ -36,6 +36,7 @@ class LocalKind(ClusterKind):
     slug = "local"
     label = "This machine"
     has_queue = False
+    is_one_machine = True
     script_host = ScriptHost.MACHINE
     why_permanent = "This machine is a cluster as long as the local engine is on."
     missing_sections = MISSING_SECTIONS

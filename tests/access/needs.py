@@ -59,6 +59,7 @@ PAGES = {
     "workloads/<uuid:pk>/template/": "templates.create",
     # A workflow is seen and changed by those who see and change its workloads.
     "workflows/": "workloads.read",
+    "workflows/new/": "workloads.create",
     "workflows/<uuid:pk>/": "workloads.read",
     **{f"workflows/<uuid:pk>/{tab}/": "workloads.read" for tab in ("logs", "report", "file")},
     "workflows/<uuid:pk>/cancel/": "workloads.update",

@@ -91,6 +91,7 @@ NO_VERBS = {
     "projects.members.researchers_of": "reads",
     "projects.members.visible_people": "reads",
     "projects.services.obstacle_to_delete": "reads",
+    "workflows.services.check": "saves nothing",
     "workflows.services.obstacle_to_delete": "reads",
     "workloads.services.free_copy_name": "reads",
     "workloads.submission.create": "a part of submit and submit_all",

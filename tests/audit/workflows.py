@@ -5,11 +5,12 @@ from tests.workflows.graphs import graph, group
 from workflows import services
 from workflows.models import Workflow
 from workflows.statuses import Status
+from workflows.texts import WorkflowText
 
 
 def _workflow(s: AuditedObjects, status: Status = Status.PENDING) -> Workflow:
     document = {"kind": "training", "worker": VARIABLES}
-    text = services.WorkflowText(original=SECRET, rendered=SECRET, variables={"token": SECRET})
+    text = WorkflowText(original=SECRET, rendered=SECRET, variables={"token": SECRET})
     workflow = services.submit(
         graph(group("one", document=document)), project=s.project, by=s.admin, text=text
     )

@@ -22,7 +22,7 @@ from workflows.models import GroupRun, Workflow
 from workflows.output import last_lines
 from workflows.shown import picture_of, show_group
 from workflows.statuses import OF_WORKFLOWS, Status
-from workflows.texts import mask_secrets
+from workflows.texts import mask_secrets, mask_variables
 from workloads.services import NotPossible
 
 WORKFLOWS_A_PAGE = 50
@@ -113,7 +113,7 @@ def _file_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
         "original": mask_secrets(workflow.original),
         "rendered": mask_secrets(workflow.rendered),
         "files": workflow.files_json,
-        "variables": workflow.variables_json,
+        "variables": mask_variables(workflow.variables_json),
     }
 
 

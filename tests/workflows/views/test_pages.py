@@ -14,13 +14,14 @@ from tests.workflows.graphs import chain, group, put, submit, workload_of
 from workflows import services
 from workflows.models import Workflow
 from workflows.statuses import Status
+from workflows.texts import WorkflowText
 from workloads.logs.store import Stream, append
 from workloads.models import Workload
 
 
 @pytest.fixture
 def workflow(project: Project, member: User) -> Workflow:
-    text = services.WorkflowText(
+    text = WorkflowText(
         original="platform: {{ platform }}\nAPI_TOKEN: hush",
         rendered="platform: a100\nAPI_TOKEN: hush",
         files={"train.py": "print(1)"},

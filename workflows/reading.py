@@ -1,0 +1,110 @@
+"""Read a workflow file for a project: its graph, and what became of each part of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from accounts.models import User
+from assets.credential.usable import nearest_first, usable_credentials
+from projects.models import Project
+from spec.formats.documents import VARIABLES, Document
+from spec.formats.lines import LineProblem, YamlError
+from workflows.graph import WorkflowGraph
+from workflows.imports.mapping import map_workflow
+from workflows.imports.reading import read_workflow
+from workflows.imports.replicas import KnownNames
+from workflows.imports.report import ImportNote, NoteKind
+from workflows.texts import WorkflowText
+
+TONES = {NoteKind.MAPPED: "success", NoteKind.IGNORED: "warning", NoteKind.DIFFERS: "info"}
+
+
+@dataclass(frozen=True)
+class WorkflowFile:
+    """A workflow file as it was handed in: its text; the local files that came with it, by path or
+    by name; variables of its template; and environment variables for all of its tasks."""
+
+    text: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    graph: WorkflowGraph
+    text: WorkflowText
+
+
+def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
+    """Read a workflow file. ``YamlError`` has its problems, each with its line."""
+    read = read_workflow(file.text, file.variables)
+    files = _local_files(read.local_paths, file.files)
+    known = KnownNames(credentials=_credential_keys(project, by))
+    imported = map_workflow(read, files=files, known=known)
+    text = WorkflowText(
+        original=file.text,
+        rendered=imported.rendered,
+        files=files,
+        variables=dict(file.variables),
+        report=[_report_row(note) for note in imported.notes],
+    )
+    return ReadFile(_with_environment(imported.graph, file.environment), text)
+
+
+def _local_files(paths: tuple[str, ...], given: Mapping[str, str]) -> dict[str, str]:
+    """Return the given files by the paths that the workflow names. A browser sends names without
+    folders, so a name counts where only one path ends with it."""
+    names = [PurePosixPath(path).name for path in paths]
+    found: dict[str, str] = {}
+    problems: list[LineProblem] = []
+    for path, name in zip(paths, names, strict=True):
+        if path in given:
+            found[path] = given[path]
+        elif name in given and names.count(name) == 1:
+            found[path] = given[name]
+        elif name in given:
+            message = f"several local files are called {name}; submit with the command line"
+            problems.append(LineProblem(0, message))
+    if problems:
+        raise YamlError(problems)
+    return found
+
+
+def _credential_keys(project: Project, by: User) -> dict[str, tuple[str, ...]]:
+    """Return the names of the credentials that can be used, each with its keys."""
+    rows = usable_credentials(project, by).select_related("cluster", "department", "project")
+    nearest_last = reversed(nearest_first(rows))
+    return {row.name: tuple(row.spec.keys or ()) for row in nearest_last}
+
+
+def _report_row(note: ImportNote) -> dict[str, Any]:
+    return {
+        "line": note.line,
+        "label": note.kind.label,
+        "tone": TONES[note.kind],
+        "text": note.text,
+    }
+
+
+def _with_environment(graph: WorkflowGraph, environment: Mapping[str, str]) -> WorkflowGraph:
+    """Return the graph with these environment variables in every task, over those of the file."""
+    if not environment:
+        return graph
+    groups = [
+        group.model_copy(update={"document": _with_variables(group.document, environment)})
+        for group in graph.groups
+    ]
+    return graph.model_copy(update={"groups": tuple(groups)})
+
+
+def _with_variables(document: Document, environment: Mapping[str, str]) -> Document:
+    def extend(pod: Document) -> Document:
+        kept = [item for item in pod.get(VARIABLES, ()) if item["name"] not in environment]
+        added = [{"name": name, "value": value} for name, value in environment.items()]
+        return {**pod, VARIABLES: [*kept, *added]}
+
+    if "roles" in document:
+        return {**document, "roles": [extend(role) for role in document["roles"]]}
+    return {**document, "worker": extend(document["worker"])}
