@@ -32,6 +32,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v2/authorization/roles", views_by_name["access-roles"]),
     path("api/v2/authorization/roles/<int:role_id>", views_by_name["access-role"]),
     path("api/v2/authorization/permission-sets", views_by_name["permission-sets"]),
+    path("api/pool/<str:pool>/workflow", views_by_name["osmo-submit"]),
+    path("api/pool/<str:pool>/workflow/<str:workflow_id>/restart", views_by_name["osmo-restart"]),
+    path("api/workflow", views_by_name["osmo-list"]),
+    path("api/workflow/<str:workflow_id>", views_by_name["osmo-read"]),
+    *(
+        path(f"api/workflow/<str:workflow_id>/{word}", views_by_name[f"osmo-{word}"])
+        for word in ("cancel", "logs", "events", "spec")
+    ),
     path("v1/k8s/setting", views_by_name["general-settings"]),
     path("v1/k8s/setting/<str:setting_key>", views_by_name["general-setting"]),
     path("api-reference/", api_reference, name="api-reference"),

@@ -46,6 +46,8 @@ def address(path: str) -> str:
         "security_key",
         "setting_key",
         "channel_name",
+        "pool",
+        "workflow_id",
     ):
         path = path.replace(f"{{{name}}}", "7")
     assert "{" not in path, "a parameter that this test does not know"

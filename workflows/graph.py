@@ -78,6 +78,13 @@ class WorkflowGroup(Part):
     queue_timeout_seconds: Whole | None = Field(None, description="How long it may wait to start")
     exec_timeout_seconds: Whole | None = Field(None, description="How long it may run")
 
+    @property
+    def label(self) -> str:
+        """What people call it: by its task, if it was made for a task that is in no group."""
+        (first, *others) = self.tasks
+        is_made = not others and self.name == f"{first.name}-group"
+        return first.name if is_made else self.name
+
 
 class WorkflowGraph(Part):
     """A workflow as it runs. A group comes after those that it waits for."""

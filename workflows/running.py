@@ -85,7 +85,7 @@ def settle(workflow: Workflow, groups: list[GroupRun]) -> None:
 
 
 def _start_if_due(group: GroupRun, upstream: list[GroupRun]) -> None:
-    failed = [it.name for it in upstream if it.status in FAILURES]
+    failed = [it.definition.label for it in upstream if it.status in FAILURES]
     if failed:
         text = f"It needs {', '.join(failed)}, which did not complete."
         group.move(Status.UPSTREAM, failure=text)

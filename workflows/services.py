@@ -111,6 +111,7 @@ def cancel(workflow: Workflow, *, by: User, message: str = "") -> None:
 def restart(workflow: Workflow, *, by: User) -> Workflow:
     """Run the groups that did not complete again, as a new workflow; those that completed hand
     their output on. ``NotPossible`` unless it failed."""
+    access.require(by, "workloads.create", *workflow.project.scope_keys)
     if not workflow.can_restart:
         raise NotPossible(
             f"{workflow} is {Status(workflow.status).label}; only a workflow that failed or was "

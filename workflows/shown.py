@@ -1,6 +1,6 @@
 """What the pages show of a workflow's groups."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from spec.phases import HELD_UP
 from workflows.drawing import HEIGHT, WIDTH, Box, Drawing, draw
-from workflows.graph import WorkflowGroup
+from workflows.graph import WorkflowGraph
 from workflows.models import GroupRun
 from workflows.statuses import OF_PHASES, UNFINISHED, Status
 from workloads.models import Workload
@@ -23,11 +23,11 @@ class ShownGroup:
     name: str
     status: Status
     upstream: tuple[str, ...]
-    started_at: datetime | None
-    completed_at: datetime | None
-    cause: str
-    workload: Workload | None
-    earlier: tuple[Workload, ...]
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    cause: str = ""
+    workload: Workload | None = None
+    earlier: tuple[Workload, ...] = ()
 
     @property
     def short_name(self) -> str:
@@ -47,14 +47,20 @@ class ShownGroup:
         return ((self.completed_at or timezone.now()) - self.started_at).total_seconds()
 
 
-def show_group(run: GroupRun) -> ShownGroup:
+def show_groups(runs: Sequence[GroupRun]) -> list[ShownGroup]:
+    """Return the groups of a workflow."""
+    labels = {run.name: run.definition.label for run in runs}
+    return [_show_group(run, labels) for run in runs]
+
+
+def _show_group(run: GroupRun, labels: Mapping[str, str]) -> ShownGroup:
     workload = run.workload
     earlier = run.workloads()[:-1] if run.retries else []
     started_at = run.started_at or (workload.started_at if workload else None)
     return ShownGroup(
-        run.name,
+        labels[run.name],
         current_status(run),
-        run.definition.upstream,
+        tuple(labels[name] for name in run.definition.upstream),
         started_at,
         run.completed_at,
         _cause(run),
@@ -63,9 +69,17 @@ def show_group(run: GroupRun) -> ShownGroup:
     )
 
 
-def preview_group(group: WorkflowGroup) -> ShownGroup:
-    """Return a group of a workflow that is not submitted yet."""
-    return ShownGroup(group.name, Status.WAITING, group.upstream, None, None, "", None, ())
+def preview_groups(graph: WorkflowGraph) -> list[ShownGroup]:
+    """Return the groups of a workflow that is not submitted yet."""
+    labels = {group.name: group.label for group in graph.groups}
+    return [
+        ShownGroup(
+            name=group.label,
+            status=Status.WAITING,
+            upstream=tuple(labels[name] for name in group.upstream),
+        )
+        for group in graph.groups
+    ]
 
 
 def current_status(run: GroupRun) -> Status:

@@ -57,7 +57,7 @@ def draft_of(
         "architecture": document.pop("architecture", None),
     }
     return WorkloadDraft(
-        name=workload_name(label, group.name, retry),
+        name=workload_name(label, group.label, retry),
         project=project.pk,
         cluster=project.cluster_id,
         values=document,
@@ -91,7 +91,7 @@ def find_problems(
         yield from _missing_inputs(group, project)
         draft = draft_of(group, label=label, project=project, priority=priority)
         for problem in plan(draft, by=by, submits=True).problems:
-            path = (group.name, *problem.path)
+            path = (group.label, *problem.path)
             yield Problem(path, problem.message, problem.rule, problem.source)
 
 

@@ -7,9 +7,14 @@ from typing import Any
 
 from spec.values.variable import MASK, looks_secret
 
-#: A key with a value on the same line, as a mapping of variables has them.
-PAIR = re.compile(
-    r"^(?P<start>[ \t-]*[\"']?(?P<name>[\w.-]+)[\"']?[ \t]*:[ \t]+)(?P<value>\S.*)$", re.MULTILINE
+#: A key with a value on the same line, as a mapping of variables has them: one of a line, whose
+#: value is the rest of the line, and one of several between braces.
+KEY = r"[\"']?(?P<name>[\w.-]+)[\"']?[ \t]*:[ \t]+"
+PAIRS = (
+    re.compile(rf"(?P<start>^[ \t-]*{KEY})(?P<value>\S.*)$", re.MULTILINE),
+    re.compile(
+        rf"(?P<start>[{{,][ \t]*{KEY})(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^,}}\n]+)", re.MULTILINE
+    ),
 )
 
 
@@ -32,7 +37,9 @@ def mask_secrets(text: str) -> str:
     def mask(pair: re.Match[str]) -> str:
         return f"{pair['start']}{MASK}" if looks_secret(pair["name"]) else pair[0]
 
-    return PAIR.sub(mask, text)
+    for pattern in PAIRS:
+        text = pattern.sub(mask, text)
+    return text
 
 
 def mask_variables(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,8 @@ from projects.api.queues import router as project_queues
 from projects.api.telemetry import router as org_telemetry
 from spec.kind import WorkloadKind
 from spec.problems.errors import problem_from_pydantic
+from workflows.api.osmo import router as osmo
+from workflows.api.routes import router as workflows
 from workloads.api.allocation import router as allocation
 from workloads.api.reads.expanded import router as expanded
 from workloads.api.reads.listing import router as workloads
@@ -139,6 +141,8 @@ api.add_router("", sign_in)
 api.add_router("", about)
 api.add_router("", webhooks)
 api.add_router("", policies)
+api.add_router("", workflows)
+api.add_router("", osmo)
 api.add_router("", policy_simulation)
 api.add_router("", notification_channels)
 api.add_router("", people_notifications)

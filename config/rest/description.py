@@ -39,6 +39,8 @@ PATH_PARAMETERS = {
     "type_id": "The ID of the workload type",
     "user_id": "The ID of the user",
     "webhook_id": "The ID of the webhook",
+    "pool": "The name of the project",
+    "workflow_id": "The ID of the workflow, or its label, such as train-3",
     "workload_id": "The ID of the workload",
 }
 #: Parameters of calls that return measurements, of which Trainyard lacks some.

@@ -25,6 +25,16 @@ TRAINING: dict[str, Any] = {
         "compute": COMPUTE,
     },
 }
+WORKFLOW = """\
+workflow:
+  name: digits
+  tasks:
+  - name: train
+    image: pytorch/pytorch:latest
+    command: [python, train.py, --epochs, "{{ epochs }}"]
+default-values:
+  epochs: 1
+"""
 WORKSPACE: dict[str, Any] = {
     "name": "notebook",
     **PLACE,
@@ -158,6 +168,14 @@ EXAMPLES: dict[str, Any] = {
     "create_from_batch_script": {**PLACE, "script": SCRIPT, "spec": {"image": "pytorch/pytorch"}},
     "create_from_manifest": {"metadata": {**PLACE, "category": "nightly"}, "manifest": MANIFEST},
     "update_manifest_workload": {"manifest": MANIFEST},
+    "create_workflow": {
+        "projectId": "1",
+        "file": WORKFLOW,
+        "variables": {"epochs": 3},
+        "priority": "LOW",
+    },
+    "cancel_workflow": {"message": "Wrong data"},
+    "osmo_submit_workflow": {"file": WORKFLOW, "set_variables": ["epochs=3"]},
     "create_training": TRAINING,
     "create_many_trainings": {"workloads": [TRAINING, TRAINING | {"name": "evaluate-2"}]},
     "create_workspace": WORKSPACE,

@@ -128,6 +128,8 @@ CALLS_FOR_ALL = {
     *("POST /access-keys", "POST /me/password", "POST /subscriptions"),
     *("POST /authorization/permitted-scopes", "GET /authorization/roles/{role_id}"),
     *("GET /workload-types/{type_id}", "GET /notification-channels"),
+    "GET /workflows",
+    "GET /osmo/workflow",
     "GET /workload-templates/name-availability",  # a scope that they do not see is a wrong value
 }
 CALLS = {
@@ -139,6 +141,21 @@ CALLS = {
     "GET /cluster-tests/{test_id}": "clusters.update",
     "POST /policies/simulate": "policies.update",
     "POST /workloads/batch": "workloads.update",
+    # A workflow is seen and changed by those who see and change its workloads.
+    "POST /workflows": "workloads.create",
+    "GET /workflows/{workflow_id}": "workloads.read",
+    "GET /workflows/{workflow_id}/logs": "workloads.read",
+    "POST /workflows/{workflow_id}/cancel": "workloads.update",
+    "POST /workflows/{workflow_id}/restart": "workloads.create",
+    "DELETE /workflows/{workflow_id}": "workloads.delete",
+    "POST /osmo/pool/{pool}/workflow": "workloads.create",
+    "POST /osmo/pool/{pool}/workflow/{workflow_id}/restart": "workloads.create",
+    "POST /osmo/workflow/{workflow_id}/cancel": "workloads.update",
+    "GET /osmo/workflow/{workflow_id}": "workloads.read",
+    **{
+        f"GET /osmo/workflow/{{workflow_id}}/{word}": "workloads.read"
+        for word in ("logs", "events", "spec")
+    },
     "GET /security/settings": "settings.read",
     "GET /idps": "settings.read",
     "POST /notification-channels": "settings.update",

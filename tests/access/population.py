@@ -195,7 +195,11 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "projects": project.pk,
         "policies": make_policy(project, rule("numWorkers", max=64), name=SECRET, by=admin).pk,
         "workloads": workload.pk,
-        "workflows": WorkflowFactory.create(project=project, created_by=author, name=SECRET).pk,
+        **dict.fromkeys(
+            ("workflows", "workflow"),
+            WorkflowFactory.create(project=project, created_by=author, name=SECRET).pk,
+        ),
+        "pool": project.name,
         "distributed": workload.pk,
         "trainings": training.pk,
         "workspaces": workspace.pk,

@@ -24,6 +24,12 @@ SPEC: dict[str, Any] = {
     "probes": {"readiness": {"handler": {"httpGet": {"port": 80}}}},
 }
 
+WORKFLOW = """\
+workflow:
+  name: digits
+  tasks:
+  - {name: train, image: alpine, command: [sh]}
+"""
 
 TOKEN = {
     "grantType": "password",
@@ -108,6 +114,9 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/batch-create": {"workloads": [alone, alone]},
         "/distributed/batch-create": {"workloads": [one, one]},
         "/workloads/batch": {"ids": [str(workload.pk)], "action": "suspend"},
+        "/workflows": {"projectId": str(project.pk), "file": WORKFLOW},
+        "/workflow": {"file": WORKFLOW},
+        "/cancel": {"message": "no"},
         "/node-pools": pool,
         "/{pool_id}": {"labelKey": "gpu", "labelValue": "x"},
         "/departments": {"name": "d", "clusterId": pool["clusterId"], "resources": quotas},

@@ -20,7 +20,7 @@ from spec.problems.errors import SpecError
 from workflows import services
 from workflows.models import GroupRun, Workflow
 from workflows.output import last_lines
-from workflows.shown import picture_of, show_group
+from workflows.shown import picture_of, show_groups
 from workflows.statuses import OF_WORKFLOWS, Status
 from workflows.texts import mask_secrets, mask_variables
 from workloads.services import NotPossible
@@ -96,7 +96,7 @@ def _live_names(workflow: Workflow, runs: list[GroupRun], tab: str) -> str:
 
 
 def _graph_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
-    groups = [show_group(run) for run in runs]
+    groups = show_groups(runs)
     return {"groups": groups, "picture": picture_of(groups)}
 
 

@@ -26,7 +26,7 @@ from workflows import services
 from workflows.imports.templates import parse_settings
 from workflows.models import Priority
 from workflows.reading import ReadFile, WorkflowFile, read_file
-from workflows.shown import picture_of, preview_group
+from workflows.shown import picture_of, preview_groups
 
 LONGEST = 1024 * 1024  # bytes of one file
 NO_FILE = "Paste a workflow file, or choose it together with its scripts."
@@ -158,9 +158,8 @@ def _render_page(
         "is_ready": bool(read) and not faults,
     }
     if read:
-        groups = [preview_group(group) for group in read.graph.groups]
         context |= {
-            "picture": picture_of(groups),
+            "picture": picture_of(preview_groups(read.graph)),
             "report": read.text.report,
             "rendered": read.text.rendered,
         }

@@ -75,6 +75,7 @@ UNNAMED = {
     "device_sign_in",
     "token",
     "webhook",
+    "workflow",  # of a name there are many, which are numbered
 } | {"subscription"}
 TOGETHER = {"many_distributed", "many_trainings", "many_workspaces", "from_batch_script"}
 

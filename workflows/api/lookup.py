@@ -1,0 +1,76 @@
+"""Look up what a request names, and read the files that it contains."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from accounts import access
+from accounts.api.tokens import ApiRequest
+from core.deletion import InUse
+from core.rest.api import ApiError, Issue, not_found, refusal_error
+from core.web.query import parse_number, parse_uuid
+from projects.models import Project
+from spec.formats.lines import YamlError
+from spec.problems.errors import SpecError
+from workflows.models import GroupRun, Workflow
+from workloads.services import NotPossible
+
+CANNOT = "The workflow cannot be submitted."
+FILE = "file"
+
+
+def find_workflow(request: ApiRequest, workflow_id: str) -> Workflow:
+    """Return a workflow by its id or its label, such as ``train-3``. ``ApiError`` 404."""
+    rows = Workflow.objects.visible_to(request.user)
+    rows = rows.select_related("project__cluster", "created_by", "canceled_by", "restarted_from")
+    pk = parse_uuid(workflow_id)
+    workflow = rows.filter(pk=pk).first() if pk else rows.filter(label=workflow_id).first()
+    if workflow is None:
+        raise not_found("The workflow")
+    return workflow
+
+
+def find_project(request: ApiRequest, project_id: str) -> Project:
+    """Return a project to which the caller may submit, by its id or its name. ``ApiError``; 403 if
+    they only see it."""
+    access.require_anywhere(request.user, "workloads.create")
+    projects = Project.objects.open_to(request.user, "projects.read").select_related("cluster")
+    pk = parse_number(project_id)
+    rows = projects.filter(name=project_id) if pk is None else projects.filter(pk=pk)
+    project = rows.first()
+    if project is None:
+        raise refusal_error(CANNOT, [Issue(field="projectId", details="is no project of yours")])
+    access.require(request.user, "workloads.create", *project.scope_keys)
+    return project
+
+
+def runs_of(workflow: Workflow) -> list[GroupRun]:
+    runs = list(workflow.groups.select_related("workload__project"))
+    for run in runs:
+        run.workflow = workflow
+    return runs
+
+
+@contextmanager
+def translated_refusals() -> Iterator[None]:
+    """Answer 400 with every line of a file and every field that is wrong, and 409 if the status of
+    a workflow does not allow an action."""
+    try:
+        yield
+    except YamlError as error:
+        issues = [
+            Issue(field=f"{FILE}.{it.line}" if it.line else FILE, details=it.message)
+            for it in error.problems
+        ]
+        raise _refusal(issues) from error
+    except SpecError as error:
+        issues = [
+            Issue(field=it.field, details=it.message, rule=it.rule, source=it.source)
+            for it in error.problems
+        ]
+        raise _refusal(issues) from error
+    except (InUse, NotPossible) as error:
+        raise ApiError(409, str(error)) from error
+
+
+def _refusal(issues: list[Issue]) -> ApiError:
+    return refusal_error(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
