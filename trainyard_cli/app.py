@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "assets": ("environment", "compute", "datasource", "credential", "template"),
     "policies": ("policy",),
     "webhooks": ("webhook",),
+    "workflows": ("workflow",),
     "alias": ("alias",),
     "jobs": (
         *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),
@@ -49,8 +50,6 @@ REFUSED = {
     "report": "Charts are on the page of a workload; totals are at GET /clusters/{id}/metrics.",
     "top": "List what is allocated: trainyard node list -o wide",
     "update": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
-    "workflow": "OSMO workflows do not run here yet; submit each group of tasks as a distributed "
-    "training: trainyard training pytorch submit",
     "upgrade": "Install the copy that belongs to your Trainyard: pip install ./trainyard_cli",
 }
 HELP = "Submit, follow and control distributed training on Trainyard. Start with: trainyard login"

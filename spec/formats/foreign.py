@@ -8,8 +8,8 @@ WORKFLOW = "workflow"
 #: The first line of an OSMO workflow, which is often a template of Jinja and then no valid YAML.
 WORKFLOW_LINE = re.compile(r"^workflow:[ \t]*(#.*)?$", re.MULTILINE)
 IS_WORKFLOW = (
-    "This is an OSMO workflow; Trainyard does not run these yet. Submit each group of tasks as a "
-    "distributed training, with the image, the command and the resources of its tasks"
+    "This is an OSMO workflow, not a workload. Submit it on the page Workflows, or with trainyard "
+    "workflow submit"
 )
 
 

@@ -20,6 +20,7 @@ class OtherName(str, Enum):
     """Names that ``alias`` accepts."""
 
     RUNAI = "runai"
+    OSMO = "osmo"
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -34,14 +35,15 @@ def alias(
         typer.Option(help="A folder of your PATH; that of trainyard if none is given."),
     ] = None,
 ) -> None:
-    """Let another name start this program, so that Run:ai's command lines work as they stand."""
+    """Let another name start this program, so that command lines of Run:ai or OSMO work as they
+    stand."""
     program = Path(shutil.which(sys.argv[0]) or sys.argv[0]).resolve()
     folder = (to or program.parent).expanduser()
     shim = folder / name.value
     if shim.exists() and MARK not in shim.read_text(errors="replace"):
         raise CliError(
             f"{shim} is another program, and was not changed.",
-            "Choose another folder: trainyard alias runai --to ~/bin",
+            f"Choose another folder: trainyard alias {name.value} --to ~/bin",
         )
     start = f'"$(dirname "$0")/{program.name}"' if to is None else shlex.quote(str(program))
     if program.name != "trainyard":

@@ -203,8 +203,8 @@ def parse_body(text: str, file: str) -> Body:
 
     if WORKFLOW.search(text):
         raise wrong_use(
-            f"{file} is an OSMO workflow; Trainyard does not run these yet.",
-            "Submit each group of tasks as a distributed training.",
+            f"{file} is an OSMO workflow, which this command does not submit.",
+            f"Submit it: trainyard workflow submit {file}",
         )
     try:
         body = yaml.safe_load(text)

@@ -21,6 +21,7 @@ from workflows.api.lookup import (
     translated_refusals,
 )
 from workflows.api.schemas import MOST_FILES, MOST_VARIABLES, FileText
+from workflows.imports.reading import read_workflow
 from workflows.imports.templates import parse_settings
 from workflows.models import GroupRun, Priority, Workflow
 from workflows.output import LAST_LINES, TaskLine, last_lines
@@ -74,11 +75,18 @@ class SubmissionQuery(Schema):
 
 class SubmittedOut(Schema):
     name: str = Field(description="The ID of the workflow; its name after a dry run")
-    overview: str = Field(description="The address of its page; empty after a dry run")
-    logs: str = Field(description="The address of its logs, or the result of a validation")
+    overview: str = Field(default="", description="The address of its page; empty if none was made")
+    logs: str = Field(
+        default="", description="The address of its logs, or the result of a validation"
+    )
     spec: str = Field(description="The file without variables")
     dashboard_url: str = Field(default="", description="Always empty")
-    warnings: list[str] = Field(description="What is left out of the file, or differs from OSMO")
+    warnings: list[str] = Field(
+        default=[], description="What is left out of the file, or differs from OSMO"
+    )
+    local_files: list[str] = Field(
+        default=[], description="After a dry run: the local files to send with it (an extension)"
+    )
 
 
 class OsmoListing(Parameters):
@@ -258,23 +266,23 @@ def submit(
     project = find_project(request, pool)
     with translated_refusals():
         file = _submitted_file(request, body, query)
+        if query.dry_run:
+            rendered = read_workflow(file.text, file.variables)
+            return SubmittedOut(
+                name=rendered.workflow.name,
+                spec=rendered.rendered,
+                local_files=list(rendered.local_paths),
+            )
         read = read_file(file, project=project, by=request.user)
         warnings = [
             f"line {row['line']}: {row['text']}"
             for row in read.text.report
             if row["tone"] != "success"
         ]
-        if query.dry_run or query.validation_only:
-            if query.validation_only:
-                services.check(
-                    read.graph, project=project, by=request.user, priority=query.priority
-                )
+        if query.validation_only:
+            services.check(read.graph, project=project, by=request.user, priority=query.priority)
             return SubmittedOut(
-                name=read.graph.name,
-                overview="",
-                logs=VALID if query.validation_only else "",
-                spec=read.text.rendered,
-                warnings=warnings,
+                name=read.graph.name, logs=VALID, spec=read.text.rendered, warnings=warnings
             )
         workflow = services.submit(
             read.graph,

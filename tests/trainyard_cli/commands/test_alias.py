@@ -22,6 +22,8 @@ def test_the_alias_starts_this_program(nobody: Terminal, tmp_path: Path) -> None
     assert done.stdout.startswith("trainyard ")
     assert sys.executable in (tmp_path / "runai").read_text()
     nobody(f"alias runai --to {tmp_path}")
+    nobody(f"alias osmo --to {tmp_path}")
+    assert (tmp_path / "osmo").read_text() == (tmp_path / "runai").read_text()
 
 
 def test_a_program_that_is_there_already_stays(nobody: Terminal, tmp_path: Path) -> None:

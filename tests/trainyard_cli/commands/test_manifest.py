@@ -68,7 +68,6 @@ def test_a_workflow_of_osmo_is_recognized(terminal: Terminal, tmp_path: Path) ->
     for line in (
         f"submit-manifest {path}",
         f"training pytorch submit -f {path}",
-        f"workflow submit {path}",
     ):
         done = terminal(line, code=None)
         assert done.code

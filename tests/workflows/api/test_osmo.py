@@ -38,6 +38,7 @@ def test_submit_validates_renders_or_submits(osmo: Any, project: Project) -> Non
     assert (status, answer["logs"]) == (200, "Workflow validation succeeded.")
     status, answer = osmo("post", f"{path}?dry_run=true", sent)
     assert "exit 3" in answer["spec"]
+    assert answer["local_files"] == []
     assert not Workflow.objects.exists()
     status, answer = osmo("post", f"{path}?priority=LOW&env_vars=A=b=c", sent)
     workflow = Workflow.objects.get()

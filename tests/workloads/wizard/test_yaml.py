@@ -202,4 +202,4 @@ def test_a_manifest_is_refused_at_its_lines(wizard: Wizard) -> None:
 def test_a_workflow_of_osmo_is_recognized(wizard: Wizard) -> None:
     text = "workflow:\n  name: train\n  tasks:\n  - platform: {{platform}}\n"
     opened(wizard.ready()).press("", yaml=text)
-    assert "This is an OSMO workflow; Trainyard does not run these yet" in wizard.page
+    assert "This is an OSMO workflow, not a workload" in wizard.page
