@@ -64,7 +64,7 @@ def test_the_priority_of_a_workflow_is_that_of_its_workloads(
     monkeypatch.setattr("workflows.starting.why_withheld", lambda cluster, field: "")
     (definition,) = workflow.graph.groups
     draft = draft_of(definition, label="a-1", project=project, priority=Priority.HIGH)
-    assert draft.values == {"priorityClass": "high"}
+    assert draft.values["priorityClass"] == "high"
 
 
 def test_cancel_stops_what_runs_and_starts_nothing_else(project: Project, member: User) -> None:

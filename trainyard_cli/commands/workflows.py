@@ -256,7 +256,7 @@ def logs(
 
 
 def events(context: typer.Context, workflow_id: WorkflowId) -> None:
-    """Print what happened to the workloads of a workflow."""
+    """Print the events of a workflow: phases of its workloads, and why."""
     _print_text(context, workflow_id, "events")
 
 

@@ -75,7 +75,9 @@ class SubmissionQuery(Schema):
 
 class SubmittedOut(Schema):
     name: str = Field(description="The ID of the workflow; its name after a dry run")
-    overview: str = Field(default="", description="The address of its page; empty if none was made")
+    overview: str = Field(
+        default="", description="The address of its page; empty if nothing was submitted"
+    )
     logs: str = Field(
         default="", description="The address of its logs, or the result of a validation"
     )
@@ -172,7 +174,7 @@ class OsmoGroupOut(Schema):
 
 class OsmoWorkflowOut(OsmoEntry):
     submitted_by: str = Field(description="Who submitted it")
-    cancelled_by: str = Field(description="Who canceled it; empty unless somebody did")
+    cancelled_by: str = Field(description="Who canceled it; empty unless someone did")
     spec: str = Field(description="The address of its file")
     parent_name: str = Field(description="The workflow that it restarts; empty without one")
     groups: list[OsmoGroupOut] = Field(description="Its groups")
@@ -429,7 +431,7 @@ def _line_text(line: TaskLine) -> str:
     url_name="osmo-events",
 )
 def read_events(request: ApiRequest, workflow_id: str) -> HttpResponse:
-    """What happened to the workloads of all groups, the oldest event first."""
+    """The events of all workloads of a workflow, the oldest first."""
     runs = runs_of(find_workflow(request, workflow_id))
     labels = {run.workload_id: run.definition.label for run in runs if run.workload_id}
     events = Event.objects.filter(workload__in=labels).order_by("at", "pk")

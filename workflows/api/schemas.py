@@ -92,7 +92,7 @@ class WorkflowRow(Wire):
     created_at: datetime = Field(description="When it was submitted")
     started_at: datetime | None = Field(description="When its first group began to run")
     completed_at: datetime | None = Field(description="When it ended")
-    message: str = Field(description="Why it was canceled; empty unless somebody said so")
+    message: str = Field(description="Why it was canceled; empty unless someone said so")
 
     @classmethod
     def values_of(cls, workflow: Workflow) -> dict[str, Any]:
