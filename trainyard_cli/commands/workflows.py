@@ -32,7 +32,7 @@ class WorkflowPriority(str, Enum):
     LOW = "LOW"
 
 
-class Order(str, Enum):
+class ListOrder(str, Enum):
     ASC = "asc"
     DESC = "desc"
 
@@ -174,7 +174,9 @@ def list_workflows(
     count: Annotated[int, typer.Option("--count", "-c", help="How many.", min=1, max=1000)] = 20,
     offset: Annotated[int, typer.Option("--offset", "-f", help="How many to skip.", min=0)] = 0,
     name: Annotated[str, typer.Option("--name", "-n", help="Only IDs that contain this.")] = "",
-    order: Annotated[Order, typer.Option("--order", "-o", help="asc: newest last.")] = Order.ASC,
+    order: Annotated[
+        ListOrder, typer.Option("--order", "-o", help="asc: newest last.")
+    ] = ListOrder.ASC,
     status: Annotated[
         Optional[list[str]],  # noqa: UP045 -- read at run time
         typer.Option("--status", "-s", help="Only with this status; may be repeated."),
