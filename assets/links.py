@@ -14,6 +14,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from core.words import count_nouns
+from spec.workload import LONGEST_ROLE_NAME
 
 Reference = tuple[str, str, UUID]  # role, kind, id
 
@@ -32,7 +33,7 @@ class AssetLink(models.Model):
 
     kind = models.CharField(max_length=40)
     asset_id = models.UUIDField()
-    role = models.CharField(max_length=20, blank=True)
+    role = models.CharField(max_length=LONGEST_ROLE_NAME, blank=True)
 
     class Meta:
         abstract = True

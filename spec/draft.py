@@ -142,6 +142,12 @@ class WorkloadDraft(DraftPart):
         return {"worker": self.worker} | ({"master": self.master} if self.master else {})
 
     @property
+    def parts(self) -> dict[str, ReplicaDraft]:
+        """What describes pods, by its path: the replicas and the named roles."""
+        named = {f"roles[{number}]": role for number, role in enumerate(self.roles)}
+        return self.replicas | named
+
+    @property
     def filled_values(self) -> Values:
         """The values that count, without empty ones."""
         return without_empty_values(self.values_of_kind)
@@ -160,6 +166,12 @@ def read_role(item: Values) -> ReplicaDraft:
         assets={kind: _read_id(pk) for kind, pk in chosen.items() if pk},
         values={key: value for key, value in item.items() if key != ROLE_ASSETS},
     )
+
+
+def write_role(role: ReplicaDraft) -> Values:
+    """The inverse of :func:`read_role`."""
+    assets = {kind: str(pk) for kind, pk in role.assets.items()}
+    return {**role.values, **({ROLE_ASSETS: assets} if assets else {})}
 
 
 def _read_id(text: Any) -> UUID:

@@ -34,7 +34,7 @@ from projects.rules import node_types_of
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents
 from spec.formats.merge import USER, MergedLayers, parent_paths, path_in_layer
-from spec.formats.stored import as_mapping
+from spec.formats.stored import as_mapping, value_at
 from spec.framework import Framework
 from spec.kind import WorkloadKind, workload_kind
 from spec.problems.errors import TAKEN, Path, Problem, SpecError, path_text
@@ -376,10 +376,7 @@ class DescribedPods:
 
     def get(self, document: Values) -> Values:
         """Return their part of a document."""
-        value: Any = document
-        for step in self.path:
-            value = value[step]
-        return as_mapping(value)
+        return as_mapping(value_at(document, self.path))
 
     def put(self, document: Values, part: Values) -> Values:
         """Return a document with another part for them."""

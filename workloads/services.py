@@ -22,10 +22,10 @@ from audit import services as audit
 from audit.words import Verb
 from projects.quotas import Demand
 from projects.scopes import OwningScope
-from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.formats.stored import as_mapping
+from spec.draft import ReplicaDraft, WorkloadDraft, write_role
+from spec.formats.stored import as_mapping, value_at
 from spec.phases import TERMINAL, Phase, Reason
-from spec.problems.errors import Problem, SpecError
+from spec.problems.errors import Problem, SpecError, parse_path
 from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
@@ -321,11 +321,15 @@ def copy(workload: Workload, *, by: User) -> Draft:
     keeps its name, if it is still free. Values of an environment or a compute resource that no
     longer exists become the copy's own."""
     content = WorkloadDraft.model_validate(workload.draft_json)
-    for role, replica in content.replicas.items():
+    parts = content.parts
+    for path, replica in parts.items():
         for kind in (ENVIRONMENT, COMPUTE):
             chosen = replica.assets.get(kind.slug)
             if chosen and not kind.model._default_manager.filter(pk=chosen).exists():
-                _copy_asset_values(replica, role, kind, workload)
+                _copy_asset_values(replica, path, kind, workload)
+    if content.has_roles:
+        named = [write_role(part) for path, part in parts.items() if path.startswith("roles[")]
+        content.values = content.values | {"roles": named}
     content.name = free_copy_name(workload)
     draft = Draft(owner=by, copied_from=workload, template=workload.template)
     draft.content = content
@@ -336,13 +340,14 @@ def copy(workload: Workload, *, by: User) -> Draft:
 
 
 def _copy_asset_values(
-    replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workload
+    replica: ReplicaDraft, path: str, kind: AssetKind[Any], workload: Workload
 ) -> None:
-    """Make the values that the workload has from its asset of this kind the replica's own."""
+    """Make the values that the workload has from its asset of this kind the replica's own.
+    ``path`` is that of the replica in the spec."""
     replica.assets = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
-    spec_values = as_mapping(as_mapping(workload.spec_json).get(role))
+    spec_values = as_mapping(value_at(workload.spec_json, parse_path(path)))
     values = dict(replica.values)
-    for name in sorted(_fields_from_asset(workload, role, kind) & {*spec_values}):
+    for name in sorted(_fields_from_asset(workload, path, kind) & {*spec_values}):
         value = spec_values[name]
         own_value = values.get(name)
         if isinstance(value, list) and isinstance(own_value, list):
@@ -353,12 +358,12 @@ def _copy_asset_values(
     replica.values = values
 
 
-def _fields_from_asset(workload: Workload, role: str, kind: AssetKind[Any]) -> set[str]:
-    """Return the fields of a role of which any value came from an asset of this kind."""
+def _fields_from_asset(workload: Workload, replica: str, kind: AssetKind[Any]) -> set[str]:
+    """Return the fields of a replica of which any value came from an asset of this kind."""
     return {
-        path.removeprefix(f"{role}.").partition(".")[0].partition("[")[0]
+        path.removeprefix(f"{replica}.").partition(".")[0].partition("[")[0]
         for path, origin in workload.origins_json.items()
-        if path.startswith(f"{role}.") and origin.startswith(f"{kind.noun} ")
+        if path.startswith(f"{replica}.") and origin.startswith(f"{kind.noun} ")
     }
 
 

@@ -50,7 +50,7 @@ class TemplateAssetKind(AssetKind[Template]):
         return bare.model_dump(mode="json", by_alias=True)
 
     def references(self, asset: Template) -> Iterator[Reference]:
-        for role, replica in asset.draft.replicas.items():
+        for role, replica in asset.draft.parts.items():
             yield from ((role, kind, pk) for kind, pk in replica.assets.items())
             for key in sorted(ASSET_LISTS):
                 yield from ((role, key, pk) for pk in _listed_ids(replica, key))

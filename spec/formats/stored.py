@@ -41,6 +41,17 @@ def as_mapping(document: Any) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
+def value_at(document: Any, path: Path) -> Any:
+    """The value at a path; ``None`` if it or a parent is missing."""
+    value = document
+    for step in path:
+        if isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
 def drop_unknown_fields(model: type[BaseModel], document: Any) -> Any:
     """The document without unknown fields, for a form that shows the others."""
     left = copy.deepcopy(document)

@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import User
+from assets.template.kind import TEMPLATE
 from policies.models import Policy
 from projects.models import Project
 from spec.draft import WorkloadDraft
@@ -241,6 +242,35 @@ def test_pages_show_roles_and_a_copy_submits_them_again(
     wizard.press("continue").press("create")
     again = Workload.objects.get(name="again")
     assert again.spec.roles == workload.spec.roles
+
+
+def test_assets_of_roles_are_in_use_and_a_copy_keeps_their_values(
+    project: Project, member: User
+) -> None:
+    environment = EnvironmentFactory(home=project)
+    name = "a-role-with-a-name-of-forty-characters-0"
+    chosen = {"environment": str(environment.pk)}
+    role = {"name": name, "assets": chosen, "command": "true", "compute": {}}
+    given = draft(project, MASTER, role)
+    template = TemplateFactory(home=project, draft_json=given.model_dump(mode="json"))
+    assert {pk for _, _, pk in TEMPLATE.references(template)} == {environment.pk}
+
+    workload = services.submit(given, by=member)
+    (link,) = workload.assets.all()
+    link.full_clean()
+    assert (link.role, link.asset_id) == (name, environment.pk)
+    image = environment.spec.image
+    environment.delete()
+    copy = services.copy(workload, by=member)
+    planned = plan(copy.content, by=member)
+    assert planned.is_submittable, problems(planned)
+    assert planned.document["roles"][1]["image"] == image
+
+
+def test_a_rule_for_node_types_holds_for_each_role(project: Project, member: User) -> None:
+    Project.objects.filter(pk=project.pk).update(training_node_types=["dgx"])
+    found = problems(plan(draft(project, MASTER, WORKER), by=member))
+    assert {"roles.0.nodeType", "roles.1.nodeType"} <= found.keys()
 
 
 def test_a_wrong_role_is_told_on_its_page(project: Project, member: User) -> None:

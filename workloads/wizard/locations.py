@@ -1,11 +1,10 @@
 """Find where the page shows a problem of a plan: its question, and the item within a list."""
 
-from typing import Any
-
 from core.forms.field import Input
 from core.forms.read import field_items
 from spec.draft import Values, is_blank
 from spec.formats.merge import position_in_layer
+from spec.formats.stored import value_at
 from spec.problems.errors import Path, Problem
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
@@ -28,7 +27,7 @@ def locate_problem(problem: Problem, document: Values | None = None) -> Question
     for length in range(len(path), 0, -1):
         candidates = [question for question in by_name.values() if question.path == path[:length]]
         if candidates:
-            item = _value_at(document or {}, path[: length + 1])
+            item = value_at(document or {}, path[: length + 1])
             sharing = (question for question in candidates if question.includes(item))
             return next(sharing, candidates[0])
     name = QUESTIONS_BY_PATH.get(path[:1])
@@ -53,20 +52,10 @@ def find_item_index(problem: Problem, question: Question, plan: Plan) -> int | N
     page_items = field_items(values, question)
     if question.single:
         return 0 if page_items else None
-    items = _value_at(plan.document, question.path)
+    items = value_at(plan.document, question.path)
     if items is None:  # the plan has checked the items as they were filled in
         items = [item for item in page_items if not is_blank(item)]
     index = steps[0]
     if not isinstance(items, list) or not isinstance(index, int):
         return None
     return position_in_layer(page_items, items, index)
-
-
-def _value_at(document: Values, path: Path) -> Any:
-    value: Any = document
-    for step in path:
-        if isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
