@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -44,14 +44,15 @@ class Setting:
     port: int
     operators: str
     marks: str
+    needs_trainer: bool = False
 
 
-TRAINING = Setting(6443, "training,mpi", "kubernetes and not (kueue or kai)")
-BESIDE = Setting(6453, "training,mpi", "kubernetes and not (kueue or kai)")
+TRAINING = Setting(6443, "training,mpi", "kubernetes and not (kueue or kai)", needs_trainer=True)
+BESIDE = replace(TRAINING, port=6453)
 KUEUE = Setting(6463, "training,trainer,kueue", "kueue")
 KAI = Setting(6463, "training,kai", "kai")
 #: Another release has programs and clusters of its own, at another port.
-OLD = Setting(6543, "training,mpi", TRAINING.marks)
+OLD = replace(TRAINING, port=6543)
 #: What is tested on the oldest release of the testbed.
 OLD_FILES = (
     ENGINE / "test_contract.py",
@@ -111,7 +112,8 @@ def run_setting(setting: Setting, chosen: Sequence[str]) -> int:
     try:
         kubernetes_testbed.build(setting.operators)
         with kubernetes_testbed.cluster(setting.port, setting.operators) as kubeconfig:
-            kubernetes_testbed.make_trainer_image(setting.port)
+            if setting.needs_trainer:
+                kubernetes_testbed.make_trainer_image(setting.port)
             os.environ |= kubernetes_testbed.environment(kubeconfig)
             return run_on(kubeconfig, setting.marks, chosen)
     except NoTestbed as error:
