@@ -15,6 +15,7 @@ from workflows.imports.mapping import map_workflow
 from workflows.imports.reading import read_workflow
 from workflows.imports.replicas import KnownNames
 from workflows.imports.report import ImportNote, NoteKind
+from workflows.imports.rewriting import parse_size, resize_tasks
 from workflows.texts import WorkflowText
 
 TONES = {NoteKind.MAPPED: "success", NoteKind.IGNORED: "warning", NoteKind.DIFFERS: "info"}
@@ -23,12 +24,14 @@ TONES = {NoteKind.MAPPED: "success", NoteKind.IGNORED: "warning", NoteKind.DIFFE
 @dataclass(frozen=True)
 class WorkflowFile:
     """A workflow file as it was handed in: its text; the local files that came with it, by path or
-    by name; variables of its template; and environment variables for all of its tasks."""
+    by name; variables of its template; environment variables for all of its tasks; and a size for
+    all of them, in words, in place of what the file says."""
 
     text: str
     files: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    task_size: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,23 @@ class ReadFile:
 
 def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
     """Read a workflow file. ``YamlError`` has its problems, each with its line."""
+    try:
+        size = parse_size(file.task_size)
+    except ValueError as error:
+        raise YamlError([LineProblem(0, f"The size of tasks: {error}")]) from None
     read = read_workflow(file.text, file.variables)
     files = _local_files(read.local_paths, file.files)
     known = KnownNames(credentials=_credential_keys(project, by))
     imported = map_workflow(read, files=files, known=known)
+    graph, size_note = _with_size(imported.graph, size)
     text = WorkflowText(
         original=file.text,
         rendered=imported.rendered,
         files=files,
         variables=dict(file.variables),
-        report=[_report_row(note) for note in imported.notes],
+        report=[_report_row(note) for note in (*size_note, *imported.notes)],
     )
-    return ReadFile(_with_environment(imported.graph, file.environment), text)
+    return ReadFile(_with_environment(graph, file.environment), text)
 
 
 def _local_files(paths: tuple[str, ...], given: Mapping[str, str]) -> dict[str, str]:
@@ -86,6 +94,24 @@ def _report_row(note: ImportNote) -> dict[str, Any]:
         "tone": TONES[note.kind],
         "text": note.text,
     }
+
+
+def _with_size(
+    graph: WorkflowGraph, size: Mapping[str, Any]
+) -> tuple[WorkflowGraph, tuple[ImportNote, ...]]:
+    """Return the graph with another size of its tasks, and a note that says what it changed."""
+    if not size:
+        return graph, ()
+    groups = []
+    places: list[str] = []
+    for group in graph.groups:
+        rewritten = resize_tasks(group.document, size)
+        groups.append(group.model_copy(update={"document": rewritten.document}))
+        places += rewritten.places
+    words = " ".join(f"{name}={value}" for name, value in size.items())
+    changed = f", which changes {', '.join(places)}" if places else ""
+    note = ImportNote(0, NoteKind.DIFFERS, f"Tasks have the size {words}{changed}.")
+    return graph.model_copy(update={"groups": tuple(groups)}), (note,)
 
 
 def _with_environment(graph: WorkflowGraph, environment: Mapping[str, str]) -> WorkflowGraph:

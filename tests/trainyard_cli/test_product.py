@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,9 +20,23 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.extended
 
+TUTORIAL = ROOT / "tests/workflows/imports/samples/pytorch_dist_training.yaml"
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
 SIGNED_IN: dict[str, str] = {}  # the environment of the user whom the fixture signed in
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def workflow_of_the_page() -> str:
+    """The workflow in docs/workflows.md."""
+    match = re.search(r"```yaml\n(workflow:.*?)```", (ROOT / "docs/workflows.md").read_text(), re.S)
+    assert match
+    return match[1]
+
+
+def without_packages(file: Path) -> str:
+    """A workflow file without the lines of its scripts that would change this machine."""
+    lines = file.read_text().split("\n")
+    return "\n".join(line for line in lines if not line.lstrip().startswith(("apt ", "ln -fs ")))
 
 
 @pytest.fixture(scope="module")
@@ -257,3 +272,33 @@ def test_a_long_line_and_odd_separators_are_printed_as_they_are(
     first, second, end = trainyard("logs long-line").stdout.split("\n")
     assert (first, end) == ("x" * 3_000_000, "")
     assert second.startswith("after\u2028\x85")
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        (workflow_of_the_page(), "--set gpus=0"),
+        (without_packages(TUTORIAL), "--task-size 'processes=2 gpus=0 cpu=0.5 memory=1G'"),
+    ],
+    ids=["page", "tutorial"],
+)
+def test_a_workflow_whose_tasks_train_together_completes(
+    trainyard: Run, tmp_path: Path, text: str, flags: str
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "trainer" / "examples" / "train_dist.py", tmp_path / "scripts")
+    (tmp_path / "workflow.yaml").write_text(text)
+    submitted = trainyard(f"workflow submit {tmp_path / 'workflow.yaml'} {flags} -t json")
+    name = json.loads(submitted.stdout)["name"]
+
+    def has_ended() -> bool:
+        answer = json.loads(trainyard(f"workflow query {name} -t json").stdout)
+        return answer["status"] not in {"PENDING", "RUNNING"}
+
+    wait_for(has_ended, timeout=300, message=f"the end of {name}")
+    answer = json.loads(trainyard(f"workflow query {name} -t json").stdout)
+    logs = trainyard(f"workflow logs {name}").stdout
+    assert answer["status"] == "COMPLETED", logs
+    parameters = re.findall(r"Rank [0-9]+ parameters ([0-9a-f]+)", logs)
+    assert len(parameters) >= 2
+    assert len(set(parameters)) == 1

@@ -50,6 +50,10 @@ Variables = Annotated[
     Optional[list[str]],  # noqa: UP045 -- read at run time
     typer.Option("--set-env", help="NAME=VALUE for every task."),
 ]
+TaskSize = Annotated[
+    str,
+    typer.Option(help="The size of all tasks, such as 'processes=2 gpus=0 cpu=1 memory=2G'."),
+]
 Pool = Annotated[
     str, typer.Option("--pool", "-p", help="The project; without one, the one that is set.")
 ]
@@ -80,6 +84,7 @@ def submit(
     settings: Settings = None,
     text_settings: TextSettings = None,
     variables: Variables = None,
+    task_size: TaskSize = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the rendered file, and submit nothing.")
     ] = False,
@@ -105,6 +110,7 @@ def submit(
         return
     if body:
         body["files"] = _local_files(Path(file), _render(invocation, pool, body)["local_files"])
+    body["task_size"] = task_size
     answer = _post(invocation, pool, body, **extra)
     if format_type is TextOrJson.JSON:
         print(json.dumps(answer, indent=4))
@@ -124,11 +130,13 @@ def validate(
     settings: Settings = None,
     text_settings: TextSettings = None,
     variables: Variables = None,
+    task_size: TaskSize = "",
 ) -> None:
     """Check a workflow file, and submit nothing."""
     invocation = current_invocation(context)
     body = _file_body(file, settings, text_settings)
     body["files"] = _local_files(file, _render(invocation, pool, body)["local_files"])
+    body["task_size"] = task_size
     answer = _post(invocation, pool, body, validation_only="true", env_vars=list(variables or ()))
     print(answer["logs"])
 

@@ -20,7 +20,7 @@ from workflows.api.lookup import (
     runs_of,
     translated_refusals,
 )
-from workflows.api.schemas import MOST_FILES, MOST_VARIABLES, FileText
+from workflows.api.schemas import LONGEST_SIZE, MOST_FILES, MOST_VARIABLES, FileText
 from workflows.imports.reading import read_workflow
 from workflows.imports.templates import parse_settings
 from workflows.models import GroupRun, Priority, Workflow
@@ -39,8 +39,8 @@ DAY = "%Y/%m/%d %H:%M:%S"  # how OSMO writes the time of a line
 
 
 class OsmoSubmission(StrictBody):
-    """The body of a submission, with OSMO's names. ``files`` is an extension of Trainyard: OSMO's
-    command line puts local files into the workflow file."""
+    """The body of a submission, with OSMO's names. ``files`` and ``task_size`` are extensions of
+    Trainyard: OSMO's command line puts local files into the workflow file."""
 
     model_config = {**StrictBody.model_config, "alias_generator": None}
 
@@ -58,6 +58,11 @@ class OsmoSubmission(StrictBody):
     )
     files: dict[str, FileText] = Field(
         default_factory=dict, max_length=MOST_FILES, description="Local files by their paths"
+    )
+    task_size: str = Field(
+        default="",
+        max_length=LONGEST_SIZE,
+        description="The size of all tasks, such as processes=2 gpus=0 cpu=1 memory=2G",
     )
 
 
@@ -306,13 +311,14 @@ def _submitted_file(
         issues = [Issue(field="set_variables", details=str(error))]
         raise refusal_error(CANNOT, issues) from error
     if not query.workflow_id:
-        return WorkflowFile(body.file, body.files, variables, environment)
+        return WorkflowFile(body.file, body.files, variables, environment, body.task_size)
     earlier = find_workflow(request, query.workflow_id)
     return WorkflowFile(
         earlier.original,
         earlier.files_json,
         {**earlier.variables_json, **variables},
         environment,
+        body.task_size,
     )
 
 

@@ -57,7 +57,9 @@ def create(request: ApiRequest, body: WorkflowIn) -> Status[WorkflowOut]:
     """Submit a workflow file. 400 lists every line that is wrong, such as ``file.13``, or else
     everything that a cluster, a policy or an asset has against a group."""
     project = find_project(request, body.project_id)
-    file = WorkflowFile(body.file, body.files, body.variables, body.environment_variables)
+    file = WorkflowFile(
+        body.file, body.files, body.variables, body.environment_variables, body.task_size
+    )
     with translated_refusals():
         read = read_file(file, project=project, by=request.user)
         workflow = services.submit(

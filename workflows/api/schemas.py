@@ -18,6 +18,7 @@ from workloads.api.words import ProjectId
 LONGEST_FILE = 250_000  # characters
 MOST_FILES = 100
 MOST_VARIABLES = 200
+LONGEST_SIZE = 200  # characters
 FileText = Annotated[str, StringConstraints(max_length=LONGEST_FILE)]
 StatusWord = Annotated[str, enum_schema(*OF_WORKFLOWS)]
 
@@ -41,6 +42,12 @@ class WorkflowIn(StrictBody):
         default_factory=dict,
         max_length=MOST_VARIABLES,
         description="Environment variables of every task; they win over those of the file",
+    )
+    task_size: str = Field(
+        default="",
+        max_length=LONGEST_SIZE,
+        description="The size of all tasks, such as processes=2 gpus=0 cpu=1 memory=2G, in place "
+        "of what the file says",
     )
     priority: Priority = Field(default=Priority.NORMAL, description="HIGH, NORMAL or LOW")
 

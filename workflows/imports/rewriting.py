@@ -13,6 +13,20 @@ USUAL_PORT = re.compile(r"(?<![0-9.])29500(?![0-9.])")
 #: The flags of a program that starts some of the ranks itself, in any order on one line.
 FLAG = re.compile(r"--(offset|size|world_size)([ =]+)([0-9]{1,6})(?![0-9])")
 FLAGS = {"offset", "size", "world_size"}
+SIZE_EXAMPLE = "processes=2 gpus=0 cpu=1 memory=2G"
+#: What a size of tasks can say: its form, and its type.
+SIZES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
+    "processes": (re.compile("[1-9][0-9]{0,2}"), int),
+    "gpus": (re.compile("[0-9]{1,2}"), int),
+    "cpu": (re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?"), float),
+    "memory": (re.compile("[1-9][0-9]{0,8}([kKMGT]i?)?"), str),
+}
+#: Fields of ``compute``.
+REQUESTS = {
+    "gpus": "gpuDevicesRequest",
+    "cpu": "cpuCoreRequest",
+    "memory": "cpuMemoryRequest",
+}
 PROGRAMS = Path(__file__).with_name("programs")
 PROGRAM_NAMES = ("nc", "nslookup")
 PROGRAM_FOLDER = "/osmo/usr/bin"
@@ -39,18 +53,37 @@ def prepare_for_machine(document: Mapping[str, Any], port: int) -> RewrittenDocu
     return RewrittenDocument(rewritten.document | {"setup": setup}, rewritten.places)
 
 
-def resize_tasks(
-    document: Mapping[str, Any], processes: int, compute: Mapping[str, Any]
-) -> RewrittenDocument:
-    """Return a document whose tasks start ``processes`` processes each: in every line with the
-    flags ``--offset``, ``--size`` and ``--world_size``. ``compute`` is what each pod requests in
-    place of what the file says."""
-    rewritten = _rewrite_texts(
-        document, lambda text: "\n".join(_resize(line, processes) for line in text.split("\n"))
-    )
+def parse_size(text: str) -> dict[str, Any]:
+    """Parse a size of tasks, such as ``processes=2 gpus=0 cpu=1 memory=2G``, whose words can be
+    left out. Raises ``ValueError``, which names the wrong word."""
+    size: dict[str, Any] = {}
+    for word in text.replace(",", " ").split():
+        name, _, value = word.partition("=")
+        if name not in SIZES:
+            raise ValueError(f"{word!r} is not a size; write {SIZE_EXAMPLE}")
+        pattern, kind = SIZES[name]
+        if not pattern.fullmatch(value):
+            raise ValueError(f"{word!r} is not a size; write it as in {SIZE_EXAMPLE}")
+        size[name] = kind(value)
+    return size
+
+
+def resize_tasks(document: Mapping[str, Any], size: Mapping[str, Any]) -> RewrittenDocument:
+    """Return a document whose tasks have another size. ``processes`` is how many each starts: in
+    every line with the flags ``--offset``, ``--size`` and ``--world_size``. ``gpus``, ``cpu`` and
+    ``memory`` are what each pod requests in place of what the file says."""
+    processes = size.get("processes")
+    rewritten = _rewrite_texts(document, lambda text: _resize_text(text, processes))
+    compute = {field: size[name] for name, field in REQUESTS.items() if name in size}
     for pod in _pods(rewritten.document):
-        pod["compute"] = pod.get("compute", {}) | dict(compute)
+        pod["compute"] = pod.get("compute", {}) | compute
     return rewritten
+
+
+def _resize_text(text: str, processes: int | None) -> str:
+    if processes is None:
+        return text
+    return "\n".join(_resize(line, processes) for line in text.split("\n"))
 
 
 def _resize(line: str, processes: int) -> str:

@@ -44,14 +44,16 @@ class PostedWorkflow:
     text: str
     files: dict[str, str]
     variables: str
+    task_size: str
     project: Project | None
     priority: str
     faults: tuple[str, ...]
 
     def file(self) -> WorkflowFile:
-        """Return the file with its variables. ``ValueError`` names a wrong line of those."""
+        """Return the file with its variables. ``ValueError`` names a wrong one."""
         pairs = [line.strip() for line in self.variables.splitlines() if line.strip()]
-        return WorkflowFile(self.text, self.files, parse_settings(pairs))
+        variables = parse_settings(pairs)
+        return WorkflowFile(self.text, self.files, variables, task_size=self.task_size)
 
 
 @never_cache
@@ -115,6 +117,7 @@ def _read_form(request: Request) -> PostedWorkflow:
         text,
         files,
         request.POST.get("variables", ""),
+        request.POST.get("size", ""),
         project,
         priority if priority in Priority.values else Priority.NORMAL,
         tuple(faults),

@@ -1,5 +1,6 @@
 """A document is changed for this machine, and for fewer processes."""
 
+import re
 import socketserver
 import subprocess
 import sys
@@ -13,11 +14,10 @@ from workflows.imports.reading import read_workflow
 from workflows.imports.rewriting import (
     PROGRAMS,
     RewrittenDocument,
+    parse_size,
     prepare_for_machine,
     resize_tasks,
 )
-
-COMPUTE = {"gpuDevicesRequest": 0, "cpuCoreRequest": 1}
 
 
 def seed_document() -> dict[str, Any]:
@@ -49,18 +49,31 @@ def test_numbers_that_contain_the_port_stay() -> None:
 
 
 def test_all_tasks_start_fewer_processes() -> None:
-    rewritten = resize_tasks(seed_document(), 2, COMPUTE)
+    rewritten = resize_tasks(seed_document(), parse_size("processes=2, gpus=0 cpu=0.5"))
     assert "--offset 2 --size 2 --world_size 4" in script(rewritten, 0)
     assert "--offset 0 --size 2 --world_size 4" in script(rewritten, 1)
     for role in rewritten.document["roles"]:
         assert role["compute"]["gpuDevicesRequest"] == 0
+        assert role["compute"]["cpuCoreRequest"] == 0.5
         assert role["compute"]["cpuMemoryRequest"] == "30Gi"
+
+
+def test_a_size_without_processes_leaves_programs_alone() -> None:
+    rewritten = resize_tasks(seed_document(), parse_size("memory=2Gi"))
+    assert rewritten.places == ()
+    assert rewritten.document["roles"][0]["compute"]["cpuMemoryRequest"] == "2Gi"
+
+
+@pytest.mark.parametrize("text", ["2", "gpu=1", "processes=0", "cpu=many", "memory=", "gpus=-1"])
+def test_a_wrong_size_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(text))):
+        parse_size(text)
 
 
 @pytest.mark.parametrize("line", ["--size 8", "--offset 8 --size 0 --world_size 16", "no flags"])
 def test_lines_without_all_flags_stay(line: str) -> None:
     worker = {"command": "run", "args": line}
-    rewritten = resize_tasks({"worker": worker}, 2, {})
+    rewritten = resize_tasks({"worker": worker}, {"processes": 2})
     assert rewritten.document["worker"]["args"] == line
     assert rewritten.places == ()
 

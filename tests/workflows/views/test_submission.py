@@ -44,6 +44,19 @@ def files() -> list[SimpleUploadedFile]:
     ]
 
 
+def test_tasks_can_have_another_size(browser: Client) -> None:
+    sent = {"files": files(), "size": "cpu=0.25, memory=2G", "action": "submit"}
+    assert browser.post(ADDRESS, sent).status_code == 302
+    workflow = Workflow.objects.get()
+    for group in workflow.graph.groups:
+        compute = group.document["worker"]["compute"]
+        assert (compute["cpuCoreRequest"], compute["cpuMemoryRequest"]) == (0.25, "2G")
+    assert "Tasks have the size cpu=0.25 memory=2G" in str(workflow.report_json)
+    wrong = browser.post(ADDRESS, {"files": files(), "size": "gpu=1"})
+    assert wrong.status_code == 422
+    assert "gpu=1&#x27; is not a size" in wrong.content.decode()
+
+
 def test_a_dropped_file_with_its_script_is_previewed_and_then_submitted(browser: Client) -> None:
     preview = browser.post(ADDRESS, {"files": files(), "variables": "epochs=7"})
     page = preview.content.decode()
