@@ -23,6 +23,7 @@ from trainyard_cli.show import (
 )
 
 PARTS = "spec,pods,events,commandLine"
+LONGEST_LINE = 4000  # characters of a command line
 Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
 
 
@@ -72,8 +73,16 @@ def describe(
             some = workload["events"][:event_limit]
             _print_events(some[::-1] if sort_events is EventOrder.ASC else some)
         if general:
-            line = workload["commandLine"].replace("\n", "\n  ")
-            print(f"\nCommand line:\n  {line}")
+            _print_command_line(workload)
+
+
+def _print_command_line(workload: Item) -> None:
+    """Print the command line that submits the workload again. One with whole files in it is left
+    out, with the command that writes them down."""
+    line = workload["commandLine"].replace("\n", "\n  ")
+    if len(line) > LONGEST_LINE:
+        line = f"too long to show; instead: trainyard workload export {workload['name']}"
+    print(f"\nCommand line:\n  {line}")
 
 
 def export(

@@ -62,6 +62,18 @@ def test_a_description_is_a_document_too(terminal: Terminal, running: Workload) 
     assert terminal("describe job mnist --pod-limit 1").out.count("mnist-worker") == 0
 
 
+def test_a_line_with_whole_files_in_it_is_left_out(
+    terminal: Terminal, project: Project, running: Workload
+) -> None:
+    files = [{"name": "train.py", "content": "pass\n" * 1000}]
+    volume = {"mountPath": "/code", "files": files}
+    running.spec_json["worker"]["storage"] = {"configMapVolume": [volume]}
+    running.save(update_fields=["spec_json"])
+    described = terminal("describe job mnist").out
+    assert described.endswith("instead: trainyard workload export mnist\n")
+    assert "pass" in terminal("workload export mnist").out
+
+
 def test_events_are_sorted_as_asked(terminal: Terminal, running: Workload) -> None:
     for text in ("first", "second"):
         events.record_note(running, text, source="engine")
