@@ -32,6 +32,11 @@ HOST_LABEL = "kubernetes.io/hostname"
 #: ``$(NAME)`` in a command, and two dollars too in a variable, are replaced in a pod.
 REFERENCE = re.compile(r"\$(?=\()")
 PACKAGE_INSTALL = re.compile(r"\b(?:apt|apt-get|yum|dnf|apk) +(?:-\S+ +)*(?:install|add)\b")
+#: A line that links, copies or writes something to a path of the system, which comes last.
+SYSTEM_CHANGE = re.compile(
+    r"^[^#\n]*(?:\b(?:ln|cp|mv|tee|sed +-i)\b[^\n]*? |> *)(/(?:etc|usr)/[\w./-]+)[ \t]*$",
+    re.MULTILINE,
+)
 REFERENCE_OR_DOLLARS = re.compile(r"\$\$|\$(?=\()")
 
 
@@ -264,6 +269,12 @@ class ReplicaMapping:
             text = (
                 f"On this machine {place} installs packages for everyone, as far as its user may; "
                 "it does no harm where they are installed already."
+            )
+            self.notes.append((path, NoteKind.DIFFERS, text))
+        for target in sorted(set(SYSTEM_CHANGE.findall(content))):
+            text = (
+                f"On this machine {place} changes {target} for everyone, as far as its user may, "
+                "and it stays changed."
             )
             self.notes.append((path, NoteKind.DIFFERS, text))
 

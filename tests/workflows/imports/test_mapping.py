@@ -116,7 +116,10 @@ def test_a_local_file_is_not_rendered() -> None:
 
 
 def test_what_runs_on_a_machine_is_noted() -> None:
-    script = "apt-get -y install netcat\nnc -z localhost 29500\n"
+    script = (
+        "apt-get -y install netcat\nnc -z localhost 29500\n"
+        "ln -fs /usr/share/zoneinfo/UTC /etc/localtime\ncat /etc/hosts\n# > /etc/motd\n"
+    )
     imported = map_workflow(
         read_workflow(one_task("files:\n- path: /a.sh\n  localpath: a.sh\n")),
         files={"a.sh": script},
@@ -124,6 +127,8 @@ def test_what_runs_on_a_machine_is_noted() -> None:
     texts = " ".join(note.text for note in imported.notes if note.kind is NoteKind.DIFFERS)
     assert "29500 in /a.sh becomes a free port" in texts
     assert "/a.sh installs packages" in texts
+    assert "/a.sh changes /etc/localtime for everyone" in texts
+    assert ("/etc/hosts" in texts, "/etc/motd" in texts) == (False, False)
 
 
 def test_text_before_the_first_section_is_noted() -> None:
