@@ -40,7 +40,7 @@ ON_POSTGRES = """
     workloads/table workloads/worker
 """.split()
 #: Folders with tests marked ``extended`` that start no process.
-IN_PROCESS = ("access", "fuzz", "workloads")
+IN_PROCESS = ("access", "fuzz", "workflows", "workloads")
 NO_POSTGRES = "POSTGRES_URL names no server: postgresql://user:password@host/postgres"
 NO_CLUSTER = "neither KUBECONFIG= nor KUBERNETES_TESTBED=; see docs/kubernetes.md"
 

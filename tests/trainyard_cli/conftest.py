@@ -1,5 +1,6 @@
 """A researcher at a terminal, in one project of a cluster with four virtual GPUs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,19 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
 from projects.models import Project
+from tests.certificates import certificate
 from tests.factories import PASSWORD, ProjectFactory, UserFactory
 from tests.trainyard_cli.terminal import Terminal
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _one_authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Have commands trust one authority instead of the 150 of the web: each command reads them, and
+    the servers of these tests show no certificate."""
+    path, _ = certificate(tmp_path_factory.mktemp("authority") / "authority.pem")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(path))
+        yield
 
 
 @pytest.fixture
