@@ -1,6 +1,8 @@
-// A workload as YAML, or a batch script: a dropped or chosen file goes into the text, a wrong line can be jumped to.
+// A workload as YAML, a batch script or a workflow: a dropped or chosen file goes into the text, a wrong line can be jumped to.
+// Files dropped on a page with input[data-drop] are sent as they are, several at once.
 const area = document.querySelector(".yaml-text");
 const file = document.querySelector(".yaml-file input");
+const several = document.querySelector("input[data-drop]");
 const status = document.getElementById("status");
 
 const fileName = document.querySelector("input[name=file_name]");
@@ -23,7 +25,7 @@ async function take(files) {
   status.textContent = `${chosen.name} was read. ${area.dataset.next ?? "Apply fills in the form."}`;
 }
 
-file.addEventListener("change", async () => {
+file?.addEventListener("change", async () => {
   if (!file.files.length) return;
   await take(file.files);
 });
@@ -39,7 +41,10 @@ for (const kind of ["dragleave", "drop"]) area.addEventListener(kind, () => area
 area.addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
-  take(event.dataTransfer.files);
+  if (several) {
+    several.files = event.dataTransfer.files;
+    status.textContent = `${several.files.length} files were chosen. ${area.dataset.next}`;
+  } else take(event.dataTransfer.files);
 });
 
 function select(line) {

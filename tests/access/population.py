@@ -197,7 +197,9 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "workloads": workload.pk,
         **dict.fromkeys(
             ("workflows", "workflow"),
-            WorkflowFactory.create(project=project, created_by=author, name=SECRET).pk,
+            WorkflowFactory.create(
+                project=project, created_by=author, name=SECRET, status="FAILED"
+            ).pk,
         ),
         "pool": project.name,
         "distributed": workload.pk,
