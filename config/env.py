@@ -47,6 +47,17 @@ def env_list(name: str, default: str = "") -> list[str]:
     return [item.strip() for item in env_str(name, default).split(",") if item.strip()]
 
 
+def env_pairs(name: str) -> dict[str, str]:
+    """Return pairs such as ``a=1,b=2``; none by default."""
+    pairs = {}
+    for item in env_list(name):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not (key and equals and value):
+            raise ImproperlyConfigured(f"{name} has {item!r}; use pairs such as a=1,b=2.")
+        pairs[key] = value
+    return pairs
+
+
 def env_networks(name: str) -> list[str]:
     """Return addresses and networks, such as ``10.0.0.7`` or ``10.0.0.0/8``; none by default."""
     addresses = env_list(name)

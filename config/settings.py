@@ -5,7 +5,16 @@ from pathlib import Path
 from django.contrib.messages import constants as message_levels
 
 from config import embedded
-from config.env import env_bool, env_database, env_int, env_list, env_networks, env_str, secret_keys
+from config.env import (
+    env_bool,
+    env_database,
+    env_int,
+    env_list,
+    env_networks,
+    env_pairs,
+    env_str,
+    secret_keys,
+)
 from trainyard_cli import __version__
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -251,6 +260,10 @@ WEBHOOK_NETWORKS = env_networks("TRAINYARD_WEBHOOK_NETWORKS")
 PUBLIC_URL = env_str("PUBLIC_URL").rstrip("/")
 # Each tool of a workload gets a host name of its own below this domain.
 TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
+
+# --- Workflows ----------------------------------------------------------------------------------
+# The node type of each platform that workflow files name: ovx-a40=nvidia-a40,dgx=nvidia-h100
+WORKFLOW_PLATFORMS = env_pairs("TRAINYARD_WORKFLOW_PLATFORMS")
 
 # --- The local engine --------------------------------------------------------------------------
 LOCAL_ENGINE = env_bool("TRAINYARD_LOCAL_ENGINE", default=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from django.conf import settings
+
 from accounts.models import User
 from assets.credential.usable import nearest_first, usable_credentials
 from projects.models import Project
@@ -48,7 +50,12 @@ def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
         raise YamlError([LineProblem(0, f"The size of tasks: {error}")]) from None
     read = read_workflow(file.text, file.variables)
     files = _local_files(read.local_paths, file.files)
-    known = KnownNames(credentials=_credential_keys(project, by))
+    # One machine has no node types.
+    is_one_machine = project.cluster.definition.is_one_machine
+    known = KnownNames(
+        platforms={} if is_one_machine else settings.WORKFLOW_PLATFORMS,
+        credentials=_credential_keys(project, by),
+    )
     imported = map_workflow(read, files=files, known=known)
     graph, size_note = _with_size(imported.graph, size)
     text = WorkflowText(

@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
-from config.env import env_bool, env_database, env_int, env_list, env_str, secret_keys
+from config.env import env_bool, env_database, env_int, env_list, env_pairs, env_str, secret_keys
 
 
 @pytest.mark.parametrize("value", ["1", "on", "true", "yes", "ON", " yes "])
@@ -35,6 +35,16 @@ def test_an_empty_setting_means_the_default(monkeypatch: pytest.MonkeyPatch, val
     assert env_bool("GIVEN", default=True) is True
     assert env_int("GIVEN", 4) == 4
     assert env_list("GIVEN", "a, b") == ["a", "b"]
+
+
+def test_pairs_are_read_and_a_wrong_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env_pairs("PAIRS") == {}
+    monkeypatch.setenv("PAIRS", "a=1, b = x=y")
+    assert env_pairs("PAIRS") == {"a": "1", "b": "x=y"}
+    for wrong in ("a", "a=", "=1"):
+        monkeypatch.setenv("PAIRS", f"b=2,{wrong}")
+        with pytest.raises(ImproperlyConfigured, match=f"PAIRS has '{wrong}'"):
+            env_pairs("PAIRS")
 
 
 def test_a_wrong_switch_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
