@@ -113,11 +113,11 @@ class WorkloadDraft(DraftPart):
     @property
     def roles(self) -> list[ReplicaDraft]:
         """The named roles of a gang, which stand among the workload-wide values. The values of a
-        role have its name and count, too."""
+        role have its name and count, too. What is no role counts as an empty one."""
         items = self.filled_values.get("roles")
         if not isinstance(items, list):
             return []
-        return [read_role(item) for item in items if isinstance(item, dict)]
+        return [read_role(item if isinstance(item, dict) else {}) for item in items]
 
     @property
     def has_roles(self) -> bool:

@@ -10,7 +10,7 @@ from accounts.models import User
 from assets.template.kind import TEMPLATE
 from policies.models import Policy
 from projects.models import Project
-from spec.draft import WorkloadDraft
+from spec.draft import WorkloadDraft, is_blank
 from spec.formats.draft_yaml import Names, parse_draft_yaml, write_draft_yaml
 from tests.caller import Caller
 from tests.factories import (
@@ -113,6 +113,24 @@ def test_rest_refuses_at_its_field(call: Caller, project: Project) -> None:
         status, refused = call("POST", CREATE, given)
         assert status == 400, given
         assert field in {issue["field"] for issue in refused["complianceIssues"]}, refused
+
+
+def test_odd_roles_are_refused_with_a_message(call: Caller, project: Project) -> None:
+    make_policy(project, default("compute.cpuMemoryRequest", "300M"))
+    make_policy(project.department, rule("numWorkers", max=4))
+    environment = {"environment": str(EnvironmentFactory(home=project).pk)}
+    odd: list[Any] = ["x", 5, None, [], {}, [[]], {"a": "b"}, [{"name": 5}], True]
+    for value in odd:
+        for key in ("name", "count", "leads", "assets", "dataSources", "compute", "storage"):
+            given = body(project, MASTER, WORKER | {key: value}, assets=environment)
+            status, answer = call("POST", f"{CREATE}?dryRun=true", given)
+            assert status == 200, (key, value, answer)
+        # Among others, what is blank counts as not filled in, in each list.
+        for roles in (value, [value], *([] if is_blank(value) else [[value, MASTER]])):
+            status, answer = call(
+                "POST", CREATE, body(project, spec={"roles": roles}, assets=environment)
+            )
+            assert status == 400, (roles, answer)
 
 
 def test_a_role_has_assets_of_its_own(call: Caller, project: Project) -> None:

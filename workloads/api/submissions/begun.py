@@ -6,6 +6,7 @@ from accounts.models import User
 from assets.models import Template
 from assets.template.merging import lay_replica_over, merge_user_values
 from spec.draft import ROLE_ASSETS, ReplicaDraft, Values, WorkloadDraft, read_role
+from spec.formats.stored import as_mapping
 from spec.kind import WorkloadKind
 from spec.parts.compute import Compute
 from spec.problems.errors import Problem
@@ -63,7 +64,8 @@ def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDra
     if draft.has_roles:
         named = {kind: str(pk) for kind, pk in assets.items()}
         return _change_roles(
-            draft, lambda role: {**values, **role, ROLE_ASSETS: named | role.get(ROLE_ASSETS, {})}
+            draft,
+            lambda role: {**values, **role, ROLE_ASSETS: named | as_mapping(role.get(ROLE_ASSETS))},
         )
     replicas = {
         role: ReplicaDraft(assets=assets, values=own.values | values)
