@@ -55,6 +55,8 @@ def stored(body: Body, kind: WorkloadKind) -> WorkloadSpec:
         no_master = body.get("noMaster", False)
         master = body.get("masterSpec")
         document = documents.from_wire(body["spec"], no_master=no_master, master=master)
+        if "roles" in document:  # in place of these
+            del document["worker"], document["architecture"]
     return documents.load_spec(document)
 
 

@@ -31,7 +31,7 @@ OF_ANY_WORD = {
     "role",
     *("createdBy", "submittedBy", "storageClassName", "storage_class_name", "parentName"),
     *("projectName", "departmentName", "clusterName", "workloadName", "clusterQueue"),
-    *("entity_name", "entity_id"),
+    *("entity_name", "entity_id", "role"),
 }
 
 
