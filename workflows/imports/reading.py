@@ -12,7 +12,7 @@ from spec.problems.errors import Path, Problem, path_text, problems_in
 from workflows.imports.checks import check_workflow
 from workflows.imports.osmo import OsmoDocument, OsmoWorkflow
 from workflows.imports.sections import split_sections
-from workflows.imports.templates import render_sections
+from workflows.imports.templates import mask_tokens, render_sections, restore_tokens
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -67,15 +67,16 @@ def read_workflow(text: str, settings: Mapping[str, Any] = NOTHING) -> ReadWorkf
     sections = split_sections(text)
     rendered = render_sections(sections, settings)
     try:
-        parsed = parse_mapping(rendered.text)
+        # Braces of tokens would be mappings of YAML.
+        parsed = parse_mapping(mask_tokens(rendered.text))
     except YamlError as error:
         raise YamlError(
-            LineProblem(rendered.origin_of(problem.line), problem.message)
+            LineProblem(rendered.origin_of(problem.line), restore_tokens(problem.message))
             for problem in error.problems
         ) from None
     lines = FileLines({path: rendered.origin_of(line) for path, line in parsed.lines.items()})
     try:
-        document = OsmoDocument.model_validate(parsed.values)
+        document = OsmoDocument.model_validate(_restore_values(parsed.values))
     except ValidationError as error:
         raise lines.error(problems_in(error)) from None
     read = ReadWorkflow(document.workflow, rendered.text, lines, sections.dropped)
@@ -83,3 +84,12 @@ def read_workflow(text: str, settings: Mapping[str, Any] = NOTHING) -> ReadWorkf
     if problems:
         raise lines.error(problems)
     return read
+
+
+def _restore_values(value: Any) -> Any:
+    """Return values of YAML with the braces of their tokens."""
+    if isinstance(value, dict):
+        return {restore_tokens(key): _restore_values(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_restore_values(item) for item in value]
+    return restore_tokens(value) if isinstance(value, str) else value

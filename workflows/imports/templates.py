@@ -76,13 +76,24 @@ def render_sections(sections: Sections, settings: Mapping[str, Any]) -> Rendered
     """Render the workflow with its default values, over which ``settings`` win. Raises
     ``YamlError``."""
     values = _default_values(sections.defaults) | dict(settings)
-    begin, end = TOKEN_MARKS
-    template = TOKEN.sub(rf"{begin}\1{end}", sections.workflow)
+    template = mask_tokens(sections.workflow)
     if not IS_TEMPLATE.search(template):
         lines = range(1, sections.workflow.count("\n") + 2)
         return RenderedText(sections.workflow, tuple(lines))
     marked = _run_sandbox(template, values)
-    return _trace_lines(re.sub(f"{begin}([^{end}]*){end}", r"{{\1}}", marked))
+    return _trace_lines(restore_tokens(marked))
+
+
+def mask_tokens(text: str) -> str:
+    """Return a text in which neither Jinja nor YAML sees the braces of tokens."""
+    begin, end = TOKEN_MARKS
+    return TOKEN.sub(rf"{begin}\1{end}", text)
+
+
+def restore_tokens(text: str) -> str:
+    """The inverse of :func:`mask_tokens`."""
+    begin, end = TOKEN_MARKS
+    return re.sub(f"{begin}([^{end}]*){end}", r"{{\1}}", text)
 
 
 def _default_values(text: str) -> dict[str, Any]:

@@ -140,6 +140,19 @@ def test_a_mistake_in_a_loop_is_told_at_the_line_of_the_file() -> None:
     assert [problem.line for problem in problems_of(wrong)] == [line]
 
 
+def test_a_mistake_below_a_line_that_begins_with_a_token_is_told_at_its_own_line() -> None:
+    text = one_task("files:\n- path: /a.sh\n  contents: |\n    {{output}}/run\nargs: [a\nlead: b\n")
+    (problem,) = problems_of(text)
+    assert problem.line in {11, 12}
+    assert "not valid YAML" in problem.message
+
+
+def test_a_token_needs_no_quotes() -> None:
+    text = one_task("files:\n- {path: /a, contents: b}\nargs:\n- {{output}}/a\n- {{workflow_id}}\n")
+    (group,) = read_workflow(text).workflow.placed_groups()
+    assert group.tasks[0].task.args == ("{{output}}/a", "{{workflow_id}}")
+
+
 def test_local_files_are_listed_once() -> None:
     assert read_workflow(SEED).local_paths == ("scripts/train_dist.py",)
 
