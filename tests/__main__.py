@@ -33,7 +33,8 @@ ON_POSTGRES = """
     clusters/test_refused.py config/rest/test_at_once.py config/rest/test_edits.py
     config/rest/test_examples.py config/rest/test_lists.py config/rest/test_storage_errors.py
     config/test_health.py config/upkeep core/broker core/database fuzz/test_document.py
-    notifications/delivery projects/test_lending.py projects/test_quotas.py workloads/api/reads
+    notifications/delivery projects/test_lending.py projects/test_quotas.py
+    workflows/test_running.py workflows/test_services.py workloads/api/reads
     workloads/queue workloads/reconcile workloads/scheduling/limits
     workloads/scheduling/test_admission.py workloads/scheduling/test_capacity.py
     workloads/scheduling/test_front.py workloads/scheduling/test_reclaim.py workloads/services

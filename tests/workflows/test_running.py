@@ -1,6 +1,7 @@
 """Groups start when their upstream has completed, and a workflow ends as they do."""
 
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
@@ -21,6 +22,7 @@ from tests.workflows.graphs import (
 from workflows import running
 from workflows.models import GroupRun, Workflow
 from workflows.statuses import Status
+from workloads.history import events
 from workloads.models import Workload
 from workloads.models.choices import Source
 
@@ -144,6 +146,26 @@ def test_what_stands_against_a_later_group_fails_it_with_the_reason(
     put(removed, "one", Phase.COMPLETED, code=0)
     assert removed.status == Status.SUBMISSION
     assert "project" in run_of(removed, "two").failure
+
+
+def test_the_end_of_a_workload_wakes_its_workflow(project: Project, member: User) -> None:
+    workflow = submit(project, group("one"), by=member)
+    workload = workload_of(workflow, "one")
+    for phase, wakes in ((Phase.INITIALIZING, False), (Phase.RUNNING, False), (Phase.FAILED, True)):
+        with patch("workloads.history.events.send_once") as send:
+            assert workload.move(phase)
+            events.record_phase(workload)
+        assert any(call.args[0] == events.ADVANCE for call in send.call_args_list) is wakes
+
+
+@pytest.mark.extended
+def test_two_hundred_groups_start_and_complete(project: Project, member: User) -> None:
+    names = [f"task-{number}" for number in range(200)]
+    workflow = submit(project, group("first"), *(group(it, "first") for it in names), by=member)
+    put(workflow, "first", Phase.COMPLETED, code=0)
+    assert Workload.objects.count() == 201
+    Workload.objects.update(phase=Phase.COMPLETED)
+    assert advanced(workflow).status == Status.COMPLETED
 
 
 def test_one_broken_workflow_does_not_keep_others_from_running(

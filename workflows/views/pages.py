@@ -21,7 +21,7 @@ from workflows import services
 from workflows.models import GroupRun, Workflow
 from workflows.output import last_lines
 from workflows.shown import picture_of, show_groups
-from workflows.statuses import OF_WORKFLOWS, Status
+from workflows.statuses import FAILURES, UNFINISHED, Status
 from workflows.texts import mask_secrets, mask_variables
 from workloads.services import NotPossible
 
@@ -29,6 +29,8 @@ WORKFLOWS_A_PAGE = 50
 CRUMB = "Workflows"
 #: The tabs of a workflow: their keys and labels.
 TABS = {"graph": "Graph", "logs": "Logs", "report": "Report", "file": "File"}
+#: The statuses of the filters that are one click away.
+PRESETS = {"running": UNFINISHED, "completed": {Status.COMPLETED}, "failed": FAILURES}
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -36,7 +38,7 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 @permission_required("workloads.read")
 def listing(request: Request) -> HttpResponse:
     text = search_text(request.GET)
-    status = request.GET.get("status", "")
+    shown = request.GET.get("show", "")
     completed = Count("groups", filter=Q(groups__status=Status.COMPLETED))
     rows = Workflow.objects.visible_to(request.user).for_list()
     rows = rows.annotate(num_groups=Count("groups"), num_completed=completed)
@@ -47,15 +49,15 @@ def listing(request: Request) -> HttpResponse:
             | Q(project__name__icontains=text)
             | Q(created_by__username__icontains=text)
         )
-    if status in OF_WORKFLOWS:
-        rows = rows.filter(status=status)
+    if shown in PRESETS:
+        rows = rows.filter(status__in=PRESETS[shown])
     page = Paginator(rows, WORKFLOWS_A_PAGE).get_page(request.GET.get("page"))
     names = " ".join(f"f-{row.pk}" for row in page if not row.is_finished)
     context = {
         "page": page,
         "q": text,
-        "status": status,
-        "statuses": OF_WORKFLOWS,
+        "show": shown,
+        "presets": ("", *PRESETS),
         "live_names": names,
     }
     return render_partial(request, "workflows/list.html", "rows", context)

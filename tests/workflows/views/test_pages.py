@@ -40,7 +40,7 @@ def test_the_list_shows_each_workflow_with_its_progress(
     assert "train-1" in page
     assert "0 of 4" in page
     assert "1 of 1" in page
-    assert "train-2" not in browser.get("/workflows/?status=PENDING").content.decode()
+    assert "train-2" not in browser.get("/workflows/?show=running").content.decode()
     assert "No results" in browser.get("/workflows/?q=nothing", **HTMX).content.decode()
     Workflow.objects.all().delete()
     assert "No workflows yet" in browser.get("/workflows/").content.decode()
