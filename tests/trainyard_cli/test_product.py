@@ -33,6 +33,23 @@ def workflow_of_the_page() -> str:
     return match[1]
 
 
+READER = """
+  - name: reading
+    tasks:
+    - name: read
+      image: alpine
+      command: [find, "{{input:0}}", -name, "*.pth"]
+      inputs:
+      - task: master
+
+default-values:"""
+
+
+def with_reader(text: str) -> str:
+    """A workflow file with another group, which lists the models that its master leaves behind."""
+    return text.replace("\n\ndefault-values:", READER, 1)
+
+
 def without_packages(file: Path) -> str:
     """A workflow file without the lines of its scripts that would change this machine."""
     lines = file.read_text().split("\n")
@@ -277,8 +294,11 @@ def test_a_long_line_and_odd_separators_are_printed_as_they_are(
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
-        (workflow_of_the_page(), "--set gpus=0"),
-        (without_packages(TUTORIAL), "--task-size 'processes=2 gpus=0 cpu=0.5 memory=1G'"),
+        (with_reader(workflow_of_the_page()), "--set gpus=0"),
+        (
+            with_reader(without_packages(TUTORIAL)),
+            "--task-size 'processes=2 gpus=0 cpu=0.5 memory=1G'",
+        ),
     ],
     ids=["page", "tutorial"],
 )
@@ -302,3 +322,4 @@ def test_a_workflow_whose_tasks_train_together_completes(
     parameters = re.findall(r"Rank [0-9]+ parameters ([0-9a-f]+)", logs)
     assert len(parameters) >= 2
     assert len(set(parameters)) == 1
+    assert re.search(r"/osmo/data/input/0/model/\S*model_rank_0.pth", logs)
