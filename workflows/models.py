@@ -13,7 +13,7 @@ from accounts.models import User
 from core.database.choices import Choices, values_of
 from core.database.fields import CleanedTextField
 from projects.models import Project
-from workflows.graph import WorkflowGraph, WorkflowGroup
+from workflows.graph import WorkflowGroup
 from workflows.statuses import FAILURES, UNFINISHED, Status
 from workloads.history import events
 from workloads.models import Workload
@@ -123,12 +123,6 @@ class Workflow(models.Model):
     def can_restart(self) -> bool:
         """Whether it failed, so that its failed groups can run again."""
         return self.status in FAILURES
-
-    @property
-    def graph(self) -> WorkflowGraph:
-        return WorkflowGraph(
-            name=self.name, groups=tuple(group.definition for group in self.groups.all())
-        )
 
     @property
     def seconds(self) -> float | None:

@@ -6,7 +6,6 @@ from datetime import datetime
 from heapq import merge
 
 from workflows.models import GroupRun
-from workloads.logs.reading.lines import Line
 from workloads.logs.reading.merge import last_window
 from workloads.logs.store import latest_streams
 from workloads.logs.text import plain_text
@@ -23,7 +22,6 @@ class TaskLine:
 
     at: datetime
     task: str
-    rank: str
     retry: int
     number: int
     text: str
@@ -53,19 +51,15 @@ def _lines_of(
     run: GroupRun, workload: Workload, retry: int, limit: int, task: str
 ) -> Iterator[TaskLine]:
     tasks = {it.role: it.name for it in run.definition.tasks}
-    names = {rank.rank: (rank.role, rank.name) for rank in workload.ranks.all()}
+    roles = {rank.rank: rank.role for rank in workload.ranks.all()}
     only_task = run.definition.tasks[0].name
     stored = latest_streams(workload.pk, workload.run, workload.attempt)
     streams = [
         stream
         for rank, stream in stored.items()
-        if rank in names and task in ("", tasks.get(names[rank][0], only_task))
+        if rank in roles and task in ("", tasks.get(roles[rank], only_task))
     ]
     window = last_window(streams, limit=limit, unfinished=True)
     for line in window.lines:
-        role, rank = names[line.rank]
-        yield _task_line(line, tasks.get(role, only_task), rank, retry, run.position)
-
-
-def _task_line(line: Line, task: str, rank: str, retry: int, number: int) -> TaskLine:
-    return TaskLine(line.at, task, rank, retry, number, plain_text(line.data))
+        name = tasks.get(roles[line.rank], only_task)
+        yield TaskLine(line.at, name, retry, run.position, plain_text(line.data))

@@ -9,7 +9,7 @@ from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
 from tests.factories import IMAGE, ProjectFactory
 from workflows import running, services
-from workflows.graph import WorkflowGraph
+from workflows.graph import WorkflowGraph, WorkflowGroup
 from workflows.models import GroupRun, Workflow
 from workflows.statuses import Status
 from workloads.models import Rank, Workload
@@ -110,6 +110,10 @@ def put(
         ended = RankPhase.FAILED if code else RankPhase.SUCCEEDED
         Rank.objects.filter(workload=workload).update(exit_code=code, phase=ended)
     return advanced(workflow)
+
+
+def definitions_of(workflow: Workflow) -> list[WorkflowGroup]:
+    return [run.definition for run in workflow.groups.all()]
 
 
 def statuses(workflow: Workflow) -> dict[str, str]:

@@ -15,6 +15,7 @@ from tests.factories import ProjectFactory, UserFactory
 from tests.workflows.graphs import (
     advanced,
     chain,
+    definitions_of,
     graph,
     group,
     put,
@@ -62,7 +63,7 @@ def test_the_priority_of_a_workflow_is_that_of_its_workloads(
     workflow = submit(project, group("one"), by=member, priority=Priority.HIGH)
     assert workload_of(workflow, "one").priority == "", "this machine starts by quota and age"
     monkeypatch.setattr("workflows.starting.why_withheld", lambda cluster, field: "")
-    (definition,) = workflow.graph.groups
+    (definition,) = definitions_of(workflow)
     draft = draft_of(definition, label="a-1", project=project, priority=Priority.HIGH)
     assert draft.values["priorityClass"] == "high"
 

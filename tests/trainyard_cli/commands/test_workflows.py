@@ -9,7 +9,7 @@ from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.trainyard_cli.terminal import Terminal
-from tests.workflows.graphs import advanced, group, put, submit, workload_of
+from tests.workflows.graphs import advanced, definitions_of, group, put, submit, workload_of
 from workflows.models import Priority, Workflow
 from workloads.logs.store import Stream, append
 
@@ -51,7 +51,7 @@ def test_a_file_is_submitted_with_its_local_files(
     assert "LOW priority can be preempted" in done.out
     assert (workflow.priority, workflow.project) == (Priority.LOW, project)
     assert workflow.files_json == {"scripts/train.sh": SCRIPT}
-    (variable,) = workflow.graph.groups[0].document["worker"]["environmentVariables"]
+    (variable,) = definitions_of(workflow)[0].document["worker"]["environmentVariables"]
     assert variable == {"name": "MODE", "value": "x=y"}
     assert terminal("workflow spec digits-1 --template").out == FILE
     assert "a=b" in terminal("workflow spec digits-1").out

@@ -10,7 +10,7 @@ from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.fuzz.bodies import WORKFLOW
-from tests.workflows.graphs import advanced, group, put, submit, workload_of
+from tests.workflows.graphs import advanced, definitions_of, group, put, submit, workload_of
 from workflows.models import Workflow
 from workloads.logs.store import Stream, append
 from workloads.models import Event
@@ -44,7 +44,7 @@ def test_submit_validates_renders_or_submits(osmo: Any, project: Project) -> Non
     workflow = Workflow.objects.get()
     assert (status, answer["name"], workflow.priority) == (200, "digits-1", "LOW")
     assert answer["overview"].endswith(workflow.get_absolute_url())
-    (variable,) = workflow.graph.groups[0].document["worker"]["environmentVariables"]
+    (variable,) = definitions_of(workflow)[0].document["worker"]["environmentVariables"]
     assert variable == {"name": "A", "value": "b=c"}
     status, answer = osmo("post", f"{path}?workflow_id=digits-1", {})
     assert (status, answer["name"]) == (200, "digits-2")

@@ -8,8 +8,8 @@ from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.caller import Caller
-from tests.factories import UserFactory
-from tests.workflows.graphs import group, put, submit, workload_of
+from tests.factories import CredentialFactory, UserFactory
+from tests.workflows.graphs import definitions_of, group, put, submit, workload_of
 from workflows.models import Workflow
 from workloads.logs.store import Stream, append
 
@@ -62,7 +62,7 @@ def test_a_file_is_submitted_and_read_back(call: Caller, body: dict[str, Any]) -
     assert 'command: [echo, "done"]' in answer["rendered"]
     assert "hush" not in str(answer)
     assert any(row["label"] == "Ignored" for row in answer["report"])
-    variables = Workflow.objects.get().graph.groups[0].document["worker"]["environmentVariables"]
+    variables = definitions_of(Workflow.objects.get())[0].document["worker"]["environmentVariables"]
     assert {"name": "EPOCHS", "value": "7"} in variables
     assert call("GET", f"/workflows/{answer['label']}")[1] == answer
     assert call("GET", f"/workflows/{answer['id']}")[1] == answer
@@ -71,7 +71,9 @@ def test_a_file_is_submitted_and_read_back(call: Caller, body: dict[str, Any]) -
     assert call("GET", "/workflows?filterBy=status==COMPLETED")[1]["workflows"] == []
 
 
-def test_every_mistake_is_told_at_its_line_or_its_group(call: Caller, body: dict[str, Any]) -> None:
+def test_every_mistake_is_told_at_its_line_or_its_group(
+    call: Caller, project: Project, body: dict[str, Any]
+) -> None:
     def fields(**changes: Any) -> list[str]:
         status, answer = call("POST", "/workflows", body | changes)
         assert status == 400
@@ -81,6 +83,11 @@ def test_every_mistake_is_told_at_its_line_or_its_group(call: Caller, body: dict
     assert fields(files={}) == ["file.9"]
     assert fields(variables={})[0].startswith("file")
     assert fields(projectId="99999") == ["projectId"]
+    secret = FILE.replace("kpis: [x]", "credentials: {hub: {TOKEN: token}}")
+    assert fields(file=secret) == ["file.10"], "there is no such credential"
+    CredentialFactory.create(home=project, name="hub")
+    assert fields(file=secret.replace("TOKEN: token", "TOKEN: other")) == ["file.10"]
+    assert call("POST", "/workflows?dryRun=true", body | {"file": secret})[0] == 202
     much = FILE.replace("workflow:\n", "workflow:\n  resources: {default: {gpu: 64}}\n")
     assert {field.partition(".")[0] for field in fields(file=much)} == {"train", "report"}
     assert not Workflow.objects.exists()

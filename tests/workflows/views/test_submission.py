@@ -8,6 +8,7 @@ from accounts.models import User
 from projects.models import Project
 from tests.factories import UserFactory
 from tests.web import signed_in
+from tests.workflows.graphs import definitions_of
 from workflows.models import Priority, Workflow
 from workflows.views.submission import LONGEST
 
@@ -48,7 +49,7 @@ def test_tasks_can_have_another_size(browser: Client) -> None:
     sent = {"files": files(), "size": "cpu=0.25, memory=2G", "action": "submit"}
     assert browser.post(ADDRESS, sent).status_code == 302
     workflow = Workflow.objects.get()
-    for group in workflow.graph.groups:
+    for group in definitions_of(workflow):
         compute = group.document["worker"]["compute"]
         assert (compute["cpuCoreRequest"], compute["cpuMemoryRequest"]) == (0.25, "2G")
     assert "Tasks have the size cpu=0.25 memory=2G" in str(workflow.report_json)
