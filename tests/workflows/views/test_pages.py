@@ -67,6 +67,13 @@ def test_the_page_draws_the_graph_with_status_duration_log_and_cause(
     assert "data-settled" not in page
 
 
+def test_a_workload_links_to_its_workflow(project: Project, member: User) -> None:
+    workflow = submit(project, group("one"), by=member)
+    address = workload_of(workflow, "one").get_absolute_url()
+    page = signed_in(member).get(address).content.decode()
+    assert f'href="{workflow.get_absolute_url()}">of train-1</a>' in page
+
+
 def test_the_tabs_show_report_and_file_without_secrets(member: User, workflow: Workflow) -> None:
     browser = signed_in(member)
     report = browser.get(f"{workflow.get_absolute_url()}report/").content.decode()
