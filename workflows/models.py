@@ -58,6 +58,11 @@ class WorkflowQuerySet(models.QuerySet["Workflow"]):
         rows = self.select_related("project", "created_by")
         return rows.defer("original", "rendered", "files_json", "report_json")
 
+    def for_detail(self) -> Self:
+        return self.select_related(
+            "project__cluster", "created_by", "canceled_by", "restarted_from"
+        )
+
 
 class Workflow(models.Model):
     """One run of a workflow. ``label`` is what people call it: its name and a number.
@@ -110,6 +115,10 @@ class Workflow(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("workflow-detail", args=[self.pk])
+
+    def runs(self) -> "list[GroupRun]":
+        """Return its groups in order, with their workloads."""
+        return list(self.groups.select_related("workload__project"))
 
     @property
     def is_finished(self) -> bool:

@@ -57,7 +57,6 @@ def advance(pk: UUID) -> None:
     groups = list(workflow.groups.select_related("workload"))
     by_name = {group.name: group for group in groups}
     for group in groups:
-        group.workflow = workflow
         if group.is_finished:
             continue
         if group.status == Status.WAITING:
@@ -96,7 +95,6 @@ def _start_if_due(group: GroupRun, upstream: list[GroupRun]) -> None:
 def _start(group: GroupRun, *, retry: int) -> None:
     """Submit the workload of a group. In one transaction with the move of the group, so that
     neither is there without the other."""
-    workflow = group.workflow
     try:
         with transaction.atomic():
             columns = {"retries": retry, "scheduled_at": timezone.now(), "failure": ""}
@@ -106,7 +104,6 @@ def _start(group: GroupRun, *, retry: int) -> None:
     except (PermissionDenied, SpecError) as error:
         # The transaction is undone, so the group is as it was before.
         group.refresh_from_db(fields=["status", "retries", "scheduled_at"])
-        group.workflow = workflow
         group.move(Status.SUBMISSION, failure=str(error))
 
 

@@ -1,4 +1,4 @@
-"""Look up what a request names, and read the files that it contains."""
+"""Look up what a request names, and answer what a verb refuses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from core.web.query import parse_number, parse_uuid
 from projects.models import Project
 from spec.formats.lines import YamlError
 from spec.problems.errors import SpecError
-from workflows.models import GroupRun, Workflow
+from workflows.models import Workflow
 from workloads.services import NotPossible
 
 CANNOT = "The workflow cannot be submitted."
@@ -20,8 +20,7 @@ FILE = "file"
 
 def find_workflow(request: ApiRequest, workflow_id: str) -> Workflow:
     """Return a workflow by its id or its label, such as ``train-3``. ``ApiError`` 404."""
-    rows = Workflow.objects.visible_to(request.user)
-    rows = rows.select_related("project__cluster", "created_by", "canceled_by", "restarted_from")
+    rows = Workflow.objects.visible_to(request.user).for_detail()
     pk = parse_uuid(workflow_id)
     workflow = rows.filter(pk=pk).first() if pk else rows.filter(label=workflow_id).first()
     if workflow is None:
@@ -38,16 +37,9 @@ def find_project(request: ApiRequest, project_id: str) -> Project:
     rows = projects.filter(name=project_id) if pk is None else projects.filter(pk=pk)
     project = rows.first()
     if project is None:
-        raise refusal_error(CANNOT, [Issue(field="projectId", details="is no project of yours")])
+        raise refusal_error(CANNOT, [Issue(field="projectId", details="is not one of your projects")])
     access.require(request.user, "workloads.create", *project.scope_keys)
     return project
-
-
-def runs_of(workflow: Workflow) -> list[GroupRun]:
-    runs = list(workflow.groups.select_related("workload__project"))
-    for run in runs:
-        run.workflow = workflow
-    return runs
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 A pool is a project, by its name. The same calls are at OSMO's own paths, such as ``/api/workflow``.
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Self
 
@@ -17,7 +19,6 @@ from workflows.api.lookup import (
     CANNOT,
     find_project,
     find_workflow,
-    runs_of,
     translated_refusals,
 )
 from workflows.api.schemas import LONGEST_SIZE, MOST_FILES, MOST_VARIABLES, FileText
@@ -186,7 +187,7 @@ class OsmoWorkflowOut(OsmoEntry):
 
     @classmethod
     def of(cls, workflow: Workflow, request: HttpRequest) -> Self:
-        runs = runs_of(workflow)
+        runs = workflow.runs()
         values = cls.values_of(workflow, request)
         return cls(
             **values,
@@ -304,12 +305,10 @@ def submit(
 def _submitted_file(
     request: ApiRequest, body: OsmoSubmission, query: SubmissionQuery
 ) -> WorkflowFile:
-    try:
+    with _refused_at("set_variables"):
         variables = parse_settings(body.set_variables, body.set_string_variables)
-        environment = dict(_divide(pair) for pair in query.env_vars)
-    except ValueError as error:
-        issues = [Issue(field="set_variables", details=str(error))]
-        raise refusal_error(CANNOT, issues) from error
+    with _refused_at("env_vars"):
+        environment = dict(map(_divide, query.env_vars))
     if not query.workflow_id:
         return WorkflowFile(body.file, body.files, variables, environment, body.task_size)
     earlier = find_workflow(request, query.workflow_id)
@@ -320,6 +319,15 @@ def _submitted_file(
         environment,
         body.task_size,
     )
+
+
+@contextmanager
+def _refused_at(field: str) -> Iterator[None]:
+    """Answer 400 for a value of a field that cannot be parsed."""
+    try:
+        yield
+    except ValueError as error:
+        raise refusal_error(CANNOT, [Issue(field=field, details=str(error))]) from error
 
 
 def _divide(pair: str) -> tuple[str, str]:
@@ -421,7 +429,7 @@ def read_logs(request: ApiRequest, workflow_id: str, query: Query[OsmoLogQuery])
     """The last lines of all tasks, as OSMO writes them."""
     workflow = find_workflow(request, workflow_id)
     lines = last_lines(
-        runs_of(workflow), limit=query.last_n_lines, task=query.task_name, retry=query.retry_id
+        workflow.runs(), limit=query.last_n_lines, task=query.task_name, retry=query.retry_id
     )
     return _text_response(map(_line_text, lines))
 
@@ -438,7 +446,7 @@ def _line_text(line: TaskLine) -> str:
 )
 def read_events(request: ApiRequest, workflow_id: str) -> HttpResponse:
     """The events of all workloads of a workflow, the oldest first."""
-    runs = runs_of(find_workflow(request, workflow_id))
+    runs = find_workflow(request, workflow_id).runs()
     labels = {run.workload_id: run.definition.label for run in runs if run.workload_id}
     events = Event.objects.filter(workload__in=labels).order_by("at", "pk")
     return _text_response(
@@ -457,6 +465,6 @@ def read_spec(request: ApiRequest, workflow_id: str, query: Query[SpecQuery]) ->
     return _text_response(mask_secrets(text).splitlines())
 
 
-def _text_response(lines: Any) -> HttpResponse:
+def _text_response(lines: Iterable[str]) -> HttpResponse:
     text = "".join(f"{line}\n" for line in lines)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")

@@ -18,7 +18,7 @@ from core.rest.filters import (
     sort_queryset,
 )
 from workflows import services
-from workflows.api.lookup import find_project, find_workflow, runs_of, translated_refusals
+from workflows.api.lookup import find_project, find_workflow, translated_refusals
 from workflows.api.schemas import CancelIn, WorkflowIn, WorkflowList, WorkflowOut, WorkflowRow
 from workflows.models import Priority, Workflow
 from workflows.output import LAST_LINES, last_lines
@@ -69,7 +69,7 @@ def create(request: ApiRequest, body: WorkflowIn) -> Status[WorkflowOut]:
             priority=body.priority,
             text=read.text,
         )
-    return Status(202, WorkflowOut.of_runs(workflow, runs_of(workflow)))
+    return Status(202, WorkflowOut.of_runs(workflow, workflow.runs()))
 
 
 @router.get("/workflows", response=WorkflowList, operation_id="list_workflows")
@@ -87,7 +87,7 @@ def list_workflows(request: ApiRequest, listing: Query[WorkflowListing]) -> Work
 def read(request: ApiRequest, workflow_id: str) -> WorkflowOut:
     """A workflow, by its ID or its label, with its groups and its file."""
     workflow = find_workflow(request, workflow_id)
-    return WorkflowOut.of_runs(workflow, runs_of(workflow))
+    return WorkflowOut.of_runs(workflow, workflow.runs())
 
 
 @router.get("/workflows/{workflow_id}/logs", operation_id="read_workflow_logs")
@@ -95,7 +95,7 @@ def read_logs(request: ApiRequest, workflow_id: str, query: Query[LogTail]) -> H
     """The last lines of all groups as text, merged by time. Each begins with its time and the name
     of its task."""
     workflow = find_workflow(request, workflow_id)
-    lines = last_lines(runs_of(workflow), limit=query.tail, task=query.task)
+    lines = last_lines(workflow.runs(), limit=query.tail, task=query.task)
     text = "".join(f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} {line.task} {line.text}\n" for line in lines)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 

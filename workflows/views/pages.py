@@ -68,9 +68,7 @@ def listing(request: Request) -> HttpResponse:
 def detail(request: Request, pk: UUID, tab: str = "graph") -> HttpResponse:
     """Render a workflow's page with one of its tabs; for htmx only what changes while it runs."""
     workflow = _find_workflow(request, pk)
-    runs = list(workflow.groups.select_related("workload__project"))
-    for run in runs:
-        run.workflow = workflow
+    runs = workflow.runs()
     context = {
         "workflow": workflow,
         "status": workflow.state,
@@ -193,6 +191,4 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 
 
 def _find_workflow(request: Request, pk: UUID) -> Workflow:
-    rows = Workflow.objects.visible_to(request.user)
-    rows = rows.select_related("project__cluster", "created_by", "canceled_by", "restarted_from")
-    return get_object_or_404(rows, pk=pk)
+    return get_object_or_404(Workflow.objects.visible_to(request.user).for_detail(), pk=pk)

@@ -51,6 +51,9 @@ def test_submit_validates_renders_or_submits(osmo: Any, project: Project) -> Non
     status, answer = osmo("post", path, sent | {"set_variables": ["word"]})
     assert status == 400
     assert "NAME=VALUE" in str(answer)
+    status, answer = osmo("post", f"{path}?env_vars=word", sent)
+    assert status == 400
+    assert "env_vars" in str(answer)
 
 
 def test_the_list_is_as_osmo_has_it(osmo: Any, project: Project, member: User) -> None:
