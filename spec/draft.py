@@ -175,7 +175,7 @@ def write_role(role: ReplicaDraft) -> Values:
 
 
 def _read_id(text: Any) -> UUID:
-    """The id in a text. Anything else becomes the id of no asset, and is told as such."""
+    """Return the id in a text. Anything else becomes the id of no asset, which the plan refuses."""
     try:
         return UUID(str(text))
     except ValueError:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spec.formats.documents import Document
-from workflows.graph import WorkflowGroup, WorkflowTask
+from workflows.graph import WorkflowGroup, WorkflowTask, change_pods
 
 OUTPUT_FOLDER = "/osmo/data/output"
 INPUT_FOLDER = "/osmo/data/input"
@@ -26,11 +26,9 @@ def output_claim(label: str, task: str) -> str:
 
 def mount_claims(document: Document, group: WorkflowGroup, label: str) -> Document:
     """Return the document of a group with the claims that its tasks write and read."""
-    if "roles" in document:
-        tasks = {task.role: task for task in group.tasks}
-        roles = [_mount(role, tasks[role["name"]], label) for role in document["roles"]]
-        return {**document, "roles": roles}
-    return {**document, "worker": _mount(document["worker"], group.tasks[0], label)}
+    # An only pod has no name, and its task has no role.
+    tasks = {task.role: task for task in group.tasks}
+    return change_pods(document, lambda pod: _mount(pod, tasks[pod.get("name", "")], label))
 
 
 def _mount(pod: Document, task: WorkflowTask, label: str) -> Document:
@@ -49,9 +47,9 @@ def _mount(pod: Document, task: WorkflowTask, label: str) -> Document:
 def _claims(task: WorkflowTask, label: str) -> Iterator[dict[str, Any]]:
     if task.keeps_output:
         yield _claim(output_claim(label, task.name), OUTPUT_FOLDER)
-    for number, given in enumerate(task.inputs):
-        if given.task:
-            name = output_claim(given.workflow or label, given.task)
+    for number, task_input in enumerate(task.inputs):
+        if task_input.task:
+            name = output_claim(task_input.workflow or label, task_input.task)
             yield {**_claim(name, f"{INPUT_FOLDER}/{number}"), "readOnly": True}
 
 

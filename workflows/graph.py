@@ -5,6 +5,7 @@ it. The document of a group is that of a workload without its name and project; 
 ``{{workflow_id}}`` in it are replaced when the group starts.
 """
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -91,3 +92,12 @@ class WorkflowGraph(Part):
 
     name: str = Field(description="The name of the workflow, without the number of the run")
     groups: tuple[WorkflowGroup, ...] = Field(min_length=1, description="The groups, in order")
+
+
+def change_pods(
+    document: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the document of a group with each of its roles, or its only pod, changed."""
+    if "roles" in document:
+        return {**document, "roles": [change(role) for role in document["roles"]]}
+    return {**document, "worker": change(document["worker"])}

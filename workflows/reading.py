@@ -12,7 +12,7 @@ from assets.credential.usable import nearest_first, usable_credentials
 from projects.models import Project
 from spec.formats.documents import VARIABLES, Document
 from spec.formats.lines import LineProblem, YamlError
-from workflows.graph import WorkflowGraph
+from workflows.graph import WorkflowGraph, change_pods
 from workflows.imports.mapping import map_workflow
 from workflows.imports.reading import read_workflow
 from workflows.imports.replicas import KnownNames
@@ -125,19 +125,14 @@ def _with_environment(graph: WorkflowGraph, environment: Mapping[str, str]) -> W
     """Return the graph with these environment variables in every task, over those of the file."""
     if not environment:
         return graph
-    groups = [
-        group.model_copy(update={"document": _with_variables(group.document, environment)})
-        for group in graph.groups
-    ]
-    return graph.model_copy(update={"groups": tuple(groups)})
 
-
-def _with_variables(document: Document, environment: Mapping[str, str]) -> Document:
-    def extend(pod: Document) -> Document:
+    def add_variables(pod: Document) -> Document:
         kept = [item for item in pod.get(VARIABLES, ()) if item["name"] not in environment]
         added = [{"name": name, "value": value} for name, value in environment.items()]
         return {**pod, VARIABLES: [*kept, *added]}
 
-    if "roles" in document:
-        return {**document, "roles": [extend(role) for role in document["roles"]]}
-    return {**document, "worker": extend(document["worker"])}
+    groups = [
+        group.model_copy(update={"document": change_pods(group.document, add_variables)})
+        for group in graph.groups
+    ]
+    return graph.model_copy(update={"groups": tuple(groups)})

@@ -146,15 +146,15 @@ def _after_completed(
 ) -> WorkflowGroup:
     """Return a group that waits for none of the completed ones, and reads their tasks' output from
     the workflow in which they ran."""
-    names = {it.name for it in completed}
-    tasks = {task.name for it in completed for task in it.tasks}
+    names = {other.name for other in completed}
+    tasks = {task.name for other in completed for task in other.tasks}
 
     def read_elsewhere(task: WorkflowTask) -> WorkflowTask:
         inputs = tuple(
-            given.model_copy(update={"workflow": workflow.label})
-            if given.task in tasks and not given.workflow
-            else given
-            for given in task.inputs
+            task_input.model_copy(update={"workflow": workflow.label})
+            if task_input.task in tasks and not task_input.workflow
+            else task_input
+            for task_input in task.inputs
         )
         return task.model_copy(update={"inputs": inputs})
 

@@ -98,18 +98,19 @@ def find_problems(
 def _missing_inputs(group: WorkflowGroup, project: Project) -> Iterator[Problem]:
     """Yield the inputs from earlier workflows that are not there: outputs are kept by project."""
     for task in group.tasks:
-        for given in task.inputs:
-            if given.workflow and not _was_kept(given, project):
+        for task_input in task.inputs:
+            if task_input.workflow and not _was_kept(task_input, project):
                 message = (
-                    f"{task.name} reads {given.workflow}:{given.task}, which has no output in "
-                    f"project {project}"
+                    f"{task.name} reads {task_input.workflow}:{task_input.task}, which has no "
+                    f"output in project {project}"
                 )
                 yield Problem((group.name, "inputs"), message)
 
 
-def _was_kept(given: TaskInput, project: Project) -> bool:
+def _was_kept(task_input: TaskInput, project: Project) -> bool:
+    """Return whether the earlier workflow of an input kept the output that it names."""
     completed = GroupRun.objects.filter(
-        workflow__label=given.workflow, workflow__project=project, status=Status.COMPLETED
+        workflow__label=task_input.workflow, workflow__project=project, status=Status.COMPLETED
     )
     tasks = [task for group in completed for task in group.definition.tasks]
-    return any(task.name == given.task and task.keeps_output for task in tasks)
+    return any(task.name == task_input.task and task.keeps_output for task in tasks)

@@ -37,7 +37,7 @@ def serve(
     It speaks the Model Context Protocol.
     """
     invocation = current_invocation(context)
-    invocation.client  # noqa: B018 -- who is not signed in is told before the agent asks
+    invocation.client  # noqa: B018 -- without a sign-in, fail here and not at the agent's first call
     build_server(invocation, writes=write).run()
 
 

@@ -392,4 +392,4 @@ def _start_of_day(day: str) -> str | None:
     try:
         return datetime.strptime(day, "%Y-%m-%d").astimezone().isoformat()
     except ValueError as error:
-        raise wrong_use(f"{day} is no day; write it as 2026-01-31.") from error
+        raise wrong_use(f"{day} is not a date; write one like 2026-01-31.") from error

@@ -37,7 +37,9 @@ def find_project(request: ApiRequest, project_id: str) -> Project:
     rows = projects.filter(name=project_id) if pk is None else projects.filter(pk=pk)
     project = rows.first()
     if project is None:
-        raise refusal_error(CANNOT, [Issue(field="projectId", details="is not one of your projects")])
+        raise refusal_error(
+            CANNOT, [Issue(field="projectId", details="is not one of your projects")]
+        )
     access.require(request.user, "workloads.create", *project.scope_keys)
     return project
 

@@ -27,10 +27,11 @@ OUTPUT_KINDS = ("url", "dataset", "update_dataset")
 
 def check_workflow(workflow: OsmoWorkflow) -> Iterator[Problem]:
     """Yield everything that is wrong between the parts of a workflow."""
-    if bool(workflow.tasks) == bool(workflow.groups):
-        both = "give either tasks or groups, not both" if workflow.tasks else "is required"
-        key = "tasks" if workflow.tasks else "groups"
-        yield Problem(("workflow", key), both if workflow.tasks else f"{both}, or tasks")
+    if workflow.tasks and workflow.groups:
+        yield Problem(("workflow", "tasks"), "give either tasks or groups, not both")
+        return
+    if not (workflow.tasks or workflow.groups):
+        yield Problem(("workflow", "groups"), "is required, or tasks")
         return
     groups = list(workflow.placed_groups())
     number_of_tasks = sum(len(group.tasks) for group in groups)

@@ -1,5 +1,5 @@
 """Loads the text of a workflow file: divided, rendered, parsed, its fields known, its parts in
-agreement. All mistakes of a stage are told at once, with lines of the file."""
+agreement. It reports all mistakes of a stage at once, with their lines in the file."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ class NoteKind(StrEnum):
 
     @property
     def label(self) -> str:
-        """The heading above such notes."""
+        """The word that a report shows for such notes."""
         return {
             NoteKind.MAPPED: "Mapped",
             NoteKind.IGNORED: "Ignored",
