@@ -13,6 +13,7 @@ from accounts.models import User
 from core.database.choices import Choices, values_of
 from core.database.fields import CleanedTextField
 from projects.models import Project
+from spec.formats.lines import LONGEST
 from workflows.graph import WorkflowGroup
 from workflows.statuses import FAILURES, UNFINISHED, Status
 from workloads.history import events
@@ -81,8 +82,8 @@ class Workflow(models.Model):
     )
     priority = models.CharField(max_length=10, choices=priorities, default=Priority.NORMAL)
     status = models.CharField(max_length=30, choices=statuses, default=Status.PENDING)
-    original = models.TextField(blank=True)
-    rendered = models.TextField(blank=True)
+    original = CleanedTextField(max_length=LONGEST, blank=True)
+    rendered = CleanedTextField(max_length=LONGEST, blank=True)
     files_json = models.JSONField(default=dict, blank=True)
     variables_json = models.JSONField(default=dict, blank=True)
     report_json = models.JSONField(default=list, blank=True)

@@ -50,6 +50,12 @@ OWN = {
 #: Each call comes from another address: after wrong passwords, an address is refused for a while.
 ADDRESSES = map(IPv4Address, count(int(IPv4Address("10.0.0.1"))))
 METHODS = ("get", "post", "put", "patch", "delete")
+WORKFLOW = f"""
+workflow:
+  name: a-flow
+  tasks:
+  - {{name: one, image: {IMAGE}, command: [train]}}
+"""
 #: Who has less than what an address takes, if that is no permission.
 WITHOUT = {
     ANYONE: "nobody",
@@ -171,6 +177,7 @@ def _submissions(population: Population) -> dict[str, Any]:
         "/workloads/workspaces": standard,
         "/distributed/batch-create": {"workloads": [distributed]},
         "/batch-create": {"workloads": [standard]},
+        "/pool/{pool}/workflow": {"file": WORKFLOW},
     }
 
 

@@ -10,7 +10,7 @@ from spec.phases import Phase, RankPhase, Reason
 from tests.factories import IMAGE, ProjectFactory
 from workflows import running, services
 from workflows.graph import WorkflowGraph, WorkflowGroup
-from workflows.models import GroupRun, Workflow
+from workflows.models import GroupRun, Workflow, WorkflowNumber
 from workflows.statuses import Status
 from workloads.models import Rank, Workload
 
@@ -23,7 +23,7 @@ class WorkflowFactory(DjangoModelFactory[Workflow]):
         skip_postgeneration_save = True
 
     name = Sequence("flow-{}".format)
-    label = LazyAttribute(lambda it: f"{it.name}-1")
+    label = LazyAttribute(lambda it: f"{it.name}-{WorkflowNumber.take_next(it.name)}")
     project = SubFactory(ProjectFactory)
     status = Status.RUNNING
     one = RelatedFactory("tests.workflows.graphs.GroupRunFactory", factory_related_name="workflow")

@@ -29,18 +29,33 @@ def find_workflow(request: ApiRequest, workflow_id: str) -> Workflow:
 
 
 def find_project(request: ApiRequest, project_id: str) -> Project:
-    """Return a project to which the caller may submit, by its id or its name. ``ApiError``; 403 if
-    they only see it."""
-    access.require_anywhere(request.user, "workloads.create")
-    projects = Project.objects.open_to(request.user, "projects.read").select_related("cluster")
-    pk = parse_number(project_id)
-    rows = projects.filter(name=project_id) if pk is None else projects.filter(pk=pk)
-    project = rows.first()
+    """Return the project that a body names by its id or its name. ``ApiError`` 400 if there is none
+    to which the caller may submit; 403 if they only see it."""
+    project = _find_open_project(request, project_id)
     if project is None:
         raise refusal_error(
             CANNOT, [Issue(field="projectId", details="is not one of your projects")]
         )
-    access.require(request.user, "workloads.create", *project.scope_keys)
+    return project
+
+
+def find_pool(request: ApiRequest, pool: str) -> Project:
+    """Return the project that an address of OSMO names as a pool. ``ApiError`` 404; 403 if the
+    caller only sees it."""
+    project = _find_open_project(request, pool)
+    if project is None:
+        raise not_found("The pool")
+    return project
+
+
+def _find_open_project(request: ApiRequest, id_or_name: str) -> Project | None:
+    access.require_anywhere(request.user, "workloads.create")
+    projects = Project.objects.open_to(request.user, "projects.read").select_related("cluster")
+    pk = parse_number(id_or_name)
+    rows = projects.filter(name=id_or_name) if pk is None else projects.filter(pk=pk)
+    project = rows.first()
+    if project:
+        access.require(request.user, "workloads.create", *project.scope_keys)
     return project
 
 

@@ -17,7 +17,7 @@ from spec.formats.lines import LONGEST
 from workflows import services
 from workflows.api.lookup import (
     CANNOT,
-    find_project,
+    find_pool,
     find_workflow,
     translated_refusals,
 )
@@ -271,7 +271,7 @@ def submit(
 ) -> SubmittedOut:
     """Submit a workflow file to a pool, which is a project by its name, or submit the file of an
     earlier workflow again."""
-    project = find_project(request, pool)
+    project = find_pool(request, pool)
     with translated_refusals():
         file = _submitted_file(request, body, query)
         if query.dry_run:

@@ -33,4 +33,5 @@ def test_open_pages_hear_of_an_end_before_the_worker_does(
     with django_capture_on_commit_callbacks(execute=True):
         end = Observation(workload.pk, workload.run, 1, Phase.COMPLETED, datetime.now(UTC))
         assert reconcile.apply(workload, end)
-    assert sent == ["page", "workloads.admit", "notifications.deliver"]
+    after = ["workloads.admit", "notifications.deliver", "workflows.advance"]
+    assert sent == ["page", *after]
