@@ -15,6 +15,8 @@ from tests.access.population import Population, build
 from tests.clusters.kubeconfigs import reached
 from tests.described import document, operations
 from tests.notifications.factories import SubscriptionFactory
+from workflows.models import Workflow
+from workflows.statuses import Status
 
 CALLS = {call["operationId"]: (name, call) for name, call in operations(document())}
 SHOWN = {
@@ -59,6 +61,8 @@ def settle() -> tuple[Population, User]:
         person.save()
     place.ids["subscriptions"] = SubscriptionFactory.create(user=administrator).pk
     place.ids["clusters"] = reached(name="kept").pk
+    # One that has ended cannot be canceled.
+    Workflow.objects.filter(pk=place.ids["workflows"]).update(status=Status.RUNNING)
     return place, administrator
 
 
