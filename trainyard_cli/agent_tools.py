@@ -152,7 +152,7 @@ class AgentTools:
     ) -> Item:
         """Check a request without submitting it: everything that is wrong with it, and whether it
         would start now, later or never."""
-        answer = self._send_request(request, kind, project, rehearses=True)
+        answer = self._send_request(request, kind, project, dry_run=True)
         return _select(
             answer, ("name", "valid", "complianceIssues", "warnings", "verdict", "sources")
         )
@@ -161,11 +161,11 @@ class AgentTools:
         self, request: Request, kind: Kind = "distributed", project: ProjectName = ""
     ) -> Item:
         """Submit a workload. A request that try_workload would refuse is refused here, too."""
-        tried = self._send_request(request, kind, project, rehearses=True)
+        tried = self._send_request(request, kind, project, dry_run=True)
         if not tried["valid"]:
             lines = [f"  {it['field']}: {it['details']}" for it in tried["complianceIssues"]]
             raise CliError("The request is refused.", lines=lines)
-        answer = self._send_request(request, kind, project, rehearses=False)
+        answer = self._send_request(request, kind, project, dry_run=False)
         return _select(answer, ("workloadId", "name", "warnings"))
 
     def stop_workload(self, name: Name, project: ProjectName = "") -> str:
@@ -179,10 +179,10 @@ class AgentTools:
     def _get(self, path: str, **query: Any) -> Any:
         return self._invocation.client.get(path, **query)
 
-    def _send_request(self, request: str, kind: Kind, project: str, *, rehearses: bool) -> Item:
+    def _send_request(self, request: str, kind: Kind, project: str, *, dry_run: bool) -> Item:
         body = with_project(self._invocation, parse_body(request, "The request"), project)
         answer: Item = self._invocation.client.post(
-            f"/workloads/{PATHS[kind]}", body, dryRun="true" if rehearses else None
+            f"/workloads/{PATHS[kind]}", body, dryRun="true" if dry_run else None
         )
         return answer
 

@@ -38,10 +38,10 @@ def last_lines(
     """Return the last lines of all groups, the oldest first; only those of a ``task`` and of one
     of its starts, if these are given."""
     sources = [
-        list(_lines_of(run, workload, number, limit, task))
+        list(_lines_of(run, workload, start, limit, task))
         for run in runs
-        for number, workload in enumerate(run.workloads())
-        if retry in (None, number)
+        for start, workload in enumerate(run.workloads())
+        if retry is None or retry == start
     ]
     merged = list(merge(*sources, key=lambda line: line.at))
     return merged[-limit:] if limit else []

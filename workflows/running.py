@@ -196,8 +196,8 @@ def _decisive_rank(group: GroupRun, workload: Workload) -> Rank | None:
     leading = _leading_task(group)
     leads = [rank for rank in ranks if leading.role in ("", rank.role)]
     failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED]
-    both = [rank for rank in leads if rank in failed]
-    return next(iter([*both, *failed, *leads]), None)
+    failed_leads = [rank for rank in leads if rank in failed]
+    return next(iter([*failed_leads, *failed, *leads]), None)
 
 
 def _leading_task(group: GroupRun) -> WorkflowTask:

@@ -84,7 +84,7 @@ def _free_port() -> int:
 def find_problems(
     graph: WorkflowGraph, *, project: Project, priority: str, by: User
 ) -> Iterator[Problem]:
-    """Yield everything that a cluster, a policy or an asset has against the groups, each at its
+    """Yield everything that a cluster, a policy or an asset refuses in the groups, each at its
     path below the name of the group. Whether quotas have room is settled when a group starts."""
     label = f"{graph.name}-{UNNUMBERED}"
     for group in graph.groups:

@@ -1,4 +1,4 @@
-"""The statuses of groups and workflows. The words are OSMO's, so that its users find theirs."""
+"""The statuses of groups and workflows: those of OSMO's words that can happen here."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -19,7 +19,6 @@ class Status(StrEnum):
     FAILED = "FAILED"
     CANCELED = "FAILED_CANCELED"
     SUBMISSION = "FAILED_SUBMISSION"
-    SERVER_ERROR = "FAILED_SERVER_ERROR"
     BACKEND_ERROR = "FAILED_BACKEND_ERROR"
     EXEC_TIMEOUT = "FAILED_EXEC_TIMEOUT"
     QUEUE_TIMEOUT = "FAILED_QUEUE_TIMEOUT"
@@ -28,7 +27,6 @@ class Status(StrEnum):
     EVICTED = "FAILED_EVICTED"
     PREEMPTED = "FAILED_PREEMPTED"
     START_ERROR = "FAILED_START_ERROR"
-    START_TIMEOUT = "FAILED_START_TIMEOUT"
 
     @property
     def label(self) -> str:
@@ -66,7 +64,7 @@ OF_WORKFLOWS = tuple(
     if status not in {Status.WAITING, Status.SCHEDULING, Status.INITIALIZING, Status.UPSTREAM}
 )
 #: A workflow in which several groups failed has the first of these that one of them has.
-MOST_TELLING = (Status.CANCELED, Status.SERVER_ERROR, Status.EXEC_TIMEOUT, Status.QUEUE_TIMEOUT)
+MOST_TELLING = (Status.CANCELED, Status.EXEC_TIMEOUT, Status.QUEUE_TIMEOUT)
 #: The status of a group whose workload is in this phase and has not ended.
 OF_PHASES: dict[str, Status] = {
     **dict.fromkeys((Phase.CREATING, Phase.RESUMING, Phase.PENDING), Status.SCHEDULING),

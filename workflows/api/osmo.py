@@ -150,7 +150,7 @@ class OsmoEntry(Schema):
 
 
 class OsmoList(Schema):
-    workflows: list[OsmoEntry] = Field(description="The workflows, the oldest first")
+    workflows: list[OsmoEntry] = Field(description="The workflows, by default the newest last")
     more_entries: bool = Field(description="Whether there are more")
 
 
@@ -200,13 +200,13 @@ class OsmoWorkflowOut(OsmoEntry):
 
 
 class OsmoQuery(Schema):
-    verbose: bool = Field(default=False, description="Has no effect: retries are always told")
+    verbose: bool = Field(default=False, description="Has no effect: retries are always included")
     skip_groups: bool = Field(default=False, description="true: without groups")
 
 
 class OsmoCancel(Schema):
     message: str = Field(default="", max_length=500, description="Why")
-    force: bool = Field(default=False, description="Has no effect on a workflow that has ended")
+    force: bool = Field(default=False, description="Has no effect")
 
 
 class CanceledOut(Schema):

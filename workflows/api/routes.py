@@ -55,7 +55,7 @@ class LogTail(Parameters):
 @router.post("/workflows", response={202: WorkflowOut}, operation_id="create_workflow")
 def create(request: ApiRequest, body: WorkflowIn) -> Status[WorkflowOut]:
     """Submit a workflow file. 400 lists every line that is wrong, such as ``file.13``, or else
-    everything that a cluster, a policy or an asset has against a group."""
+    everything that a cluster, a policy or an asset refuses in a group."""
     project = find_project(request, body.project_id)
     file = WorkflowFile(
         body.file, body.files, body.variables, body.environment_variables, body.task_size

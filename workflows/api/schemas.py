@@ -24,7 +24,7 @@ StatusWord = Annotated[str, enum_schema(*OF_WORKFLOWS)]
 
 
 class WorkflowIn(StrictBody):
-    """A workflow file as OSMO has it, with the local files that it names."""
+    """A workflow file of OSMO, with the local files that it names."""
 
     project_id: ProjectId = Field(description="The ID of the project")
     file: str = Field(min_length=1, max_length=LONGEST, description="The workflow file, in YAML")

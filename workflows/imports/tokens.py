@@ -30,8 +30,8 @@ class TaskTokens:
         return TOKEN.sub(self._value, text)
 
     def _value(self, match: re.Match[str]) -> str:
-        whole, kind, name = match.groups()
-        if whole == "output":
+        word, kind, name = match.groups()
+        if word == "output":
             return OUTPUT_FOLDER
         if kind == "host":
             if name not in self.hosts:
