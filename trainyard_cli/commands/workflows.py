@@ -15,6 +15,7 @@ from trainyard_cli.invocation import Invocation, current_invocation
 from trainyard_cli.show import GAP, Item
 
 PATH = "/osmo/workflow"
+STDIN = "-"  # in place of a file
 TIME = "%b %d, %Y %H:%M %Z"
 LOW_PRIORITY = "WARNING: LOW priority can be preempted during the run."
 
@@ -97,7 +98,7 @@ def submit(
     invocation = current_invocation(context)
     body: Item = {}
     extra: Item = {"priority": priority.value, "env_vars": list(variables or ())}
-    if Path(file).exists():
+    if file == STDIN or Path(file).exists():
         body = _file_body(Path(file), settings, text_settings)
     elif "." in Path(file).name or "/" in file:
         raise wrong_use(f"There is no file {file}.")
@@ -336,7 +337,7 @@ def _file_body(
 
 def _read_text(file: Path) -> str:
     try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        return sys.stdin.read() if str(file) == STDIN else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise wrong_use(f"{file} cannot be read: {reason_of(error)}.") from error
 

@@ -57,6 +57,9 @@ def test_a_file_is_submitted_with_its_local_files(
     assert "a=b" in terminal("workflow spec digits-1").out
     again = terminal(f"workflow submit digits-1 -t json -p {project.name}")
     assert json.loads(again.out)["name"] == "digits-2"
+    alone = FILE.partition("    files:")[0]
+    typed = terminal("workflow submit - --set word=typed", typed=alone)
+    assert "Workflow ID        - digits-3" in typed.out
 
 
 def test_mistakes_are_told_and_nothing_is_submitted(terminal: Terminal, file: Path) -> None:
