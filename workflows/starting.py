@@ -86,6 +86,9 @@ def find_problems(
 ) -> Iterator[Problem]:
     """Yield everything that a cluster, a policy or an asset refuses in the groups, each at its
     path below the name of the group. Whether quotas have room is settled when a group starts."""
+    if why := project.cluster.definition.why_no_workflows:
+        yield Problem(("project",), why)
+        return
     label = f"{graph.name}-{UNNUMBERED}"
     for group in graph.groups:
         yield from _missing_inputs(group, project)

@@ -104,6 +104,8 @@ class ClusterKind(ABC):
     has_secrets: bool = False
     #: Whether the ranks of all workloads share the ports and programs of one machine.
     is_one_machine: bool = False
+    #: Why workflows cannot run there, as a phrase; empty if they can.
+    why_no_workflows: str = ""
     #: Who runs Slurm's batch scripts unchanged; nobody if it is ``None``.
     script_host: ScriptHost | None = None
     #: Whether it pulls images from registries, with credentials.

@@ -11,7 +11,7 @@ from core.deletion import InUse
 from projects.models import Project
 from spec.phases import Phase, Reason
 from spec.problems.errors import SpecError
-from tests.factories import ProjectFactory, UserFactory
+from tests.factories import ClusterFactory, ProjectFactory, UserFactory
 from tests.workflows.graphs import (
     advanced,
     chain,
@@ -26,7 +26,7 @@ from tests.workflows.graphs import (
 )
 from workflows import services
 from workflows.models import Priority, Workflow
-from workflows.starting import LONGEST_NAME, draft_of, workload_name
+from workflows.starting import LONGEST_NAME, draft_of, find_problems, workload_name
 from workflows.statuses import Status
 from workloads.models import Workload
 from workloads.services import NotPossible
@@ -55,6 +55,14 @@ def test_every_problem_of_every_group_is_told_and_nothing_is_created(
     fields = [problem.field for problem in refused.value.problems]
     assert {field.partition(".")[0] for field in fields} == {"one", "two"}
     assert not Workflow.objects.exists()
+
+
+def test_slurm_refuses_a_workflow_as_a_whole(member: User) -> None:
+    project = ProjectFactory(cluster=ClusterFactory(kind="slurm"))
+    problems = find_problems(chain(), project=project, priority=Priority.NORMAL, by=member)
+    (problem,) = problems
+    assert problem.field == "project"
+    assert problem.message.startswith("workflows do not run on Slurm yet")
 
 
 def test_the_priority_of_a_workflow_is_that_of_its_workloads(

@@ -58,6 +58,7 @@ class SlurmKind(ClusterKind):
     has_command = True
     server = "Login node"
     missing_sections = MISSING_SECTIONS
+    why_no_workflows = "workflows do not run on Slurm yet; choose a project of another cluster"
     useless_fields = MappingProxyType({"tolerations": "Slurm has no taints"})
     script_host = ScriptHost.SLURM
     parallel_submissions = 64  # these are combined into few remote calls
