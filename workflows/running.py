@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from spec.phases import AT_WORK, WAITING, Phase, RankPhase, Reason
+from spec.phases import AT_WORK, TERMINAL, WAITING, Phase, RankPhase, Reason
 from spec.problems.errors import SpecError
 from spec.problems.time_limit import format_duration
 from workflows.graph import ExitAction, WorkflowTask
@@ -132,7 +132,7 @@ def _follow(group: GroupRun) -> None:
         group.move(Status.CANCELED, failure=REMOVED)
         return
     phase = Phase(workload.phase)
-    if phase in (Phase.COMPLETED, Phase.FAILED):
+    if phase in TERMINAL:
         _finish(group, workload)
     elif phase is Phase.STOPPED:
         group.move(Status.CANCELED, failure=workload.message or STOPPED)

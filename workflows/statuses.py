@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from spec.phases import Phase, Reason
+from spec.phases import WAITING, Phase, Reason
 
 
 class Status(StrEnum):
@@ -67,7 +67,7 @@ OF_WORKFLOWS = tuple(
 MOST_TELLING = (Status.CANCELED, Status.EXEC_TIMEOUT, Status.QUEUE_TIMEOUT)
 #: The status of a group whose workload is in this phase and has not ended.
 OF_PHASES: dict[str, Status] = {
-    **dict.fromkeys((Phase.CREATING, Phase.RESUMING, Phase.PENDING), Status.SCHEDULING),
+    **dict.fromkeys(WAITING, Status.SCHEDULING),
     Phase.INITIALIZING: Status.INITIALIZING,
     Phase.RUNNING: Status.RUNNING,
     Phase.DEGRADED: Status.RUNNING,
