@@ -19,6 +19,14 @@ TESTS_FAILED = 1  # as of pytest
 NOTHING_COLLECTED = 5  # as of pytest
 TOO_LONG = 124  # as of timeout(1)
 LAST_FAILED = "--last-failed --last-failed-no-failures none"
+#: Starts a program whose session gets what all others leave of the processors. Linux may share them
+#: among sessions first, whatever the priorities in each.
+GIVING_WAY = [
+    "sh",
+    "-c",
+    '[ ! -w /proc/self/autogroup ] || echo 19 >/proc/self/autogroup; exec nice -n 19 "$@"',
+    "sh",
+]
 #: Set by CI. Processes, browsers and clusters share its processors, so a test that fails there runs
 #: once more, alone with the others that failed. Mend it all the same.
 IS_CI = bool(os.environ.get("CI"))
@@ -70,7 +78,7 @@ class Part:
         cache = ROOT / ".pytest_cache" / self.name.replace(" ", "-")
         given = os.environ.get("PYTEST_ADDOPTS", "")
         self._process = subprocess.Popen(
-            [*(["nice", "-n", "19"] if self.is_patient else []), sys.executable, *self.arguments],
+            [*(GIVING_WAY if self.is_patient else []), sys.executable, *self.arguments],
             cwd=ROOT,
             env={
                 **os.environ,
@@ -80,6 +88,7 @@ class Part:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
+            start_new_session=self.is_patient,
         )
         try:
             return self._process.wait(self.limit)
