@@ -65,7 +65,8 @@ class Site:
     def running(self, name: str, script: str, **spec: Any) -> str:
         """Submit a script, and wait until it runs."""
         workload = self.submit(name, script, **spec)
-        assert self.rest.wait(workload, "Running", *ENDS, timeout=ENDED) == "Running"
+        phase = self.rest.wait(workload, "Running", *ENDS, timeout=ENDED)
+        assert phase == "Running", self.rest.read(workload)
         return workload
 
     def ends_once(self, workload: str, phase: str) -> None:
