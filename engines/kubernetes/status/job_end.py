@@ -54,6 +54,8 @@ class JobEnd:
         """The pods that were removed before a rank failed by itself, and before the controller
         decided that the job failed."""
         failed = condition(self.status, "FailureTarget") or condition(self.status, "Failed")
+        if not failed:  # the controller decided nothing: Kueue or Trainyard gave the job up
+            return
         failed_at = parse_time(failed["lastTransitionTime"])
         named = FAILED_ROLE.search(str(failed.get("message")))
         role = self.kind.role(named[1]) if named else None

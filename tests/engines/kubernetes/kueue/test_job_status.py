@@ -151,8 +151,10 @@ def test_a_job_that_kueue_cannot_start_failed(kind: JobKind) -> None:
 def test_a_job_whose_data_cannot_be_fetched_failed(kind: JobKind) -> None:
     item = job(kind, suspend=False, annotations={GAVE_UP: "no data"})
     assert seen(kind, item, admitted()).phase is Phase.PENDING
-    observation = seen(kind, item, entry(RESERVED, DEACTIVATED, active=False))
-    assert (observation.phase, observation.message) == (Phase.FAILED, "no data")
+    stopped = entry(RESERVED, DEACTIVATED, active=False)
+    for pods in ([], [running(kind)]):
+        observation = seen(kind, item, stopped, pods=pods)
+        assert (observation.phase, observation.message) == (Phase.FAILED, "no data")
 
 
 @BOTH_KINDS
