@@ -17,6 +17,7 @@ const SILENT_MS = 40_000; // the server says something every 15 seconds
 const listeners = new Set();
 const pending = new Set();
 const missed = new Set(); // names of what the server did not answer
+const late = new Set(); // names of what changed while an answer was on its way
 let source = null;
 let timer = null;
 let poll = null;
@@ -31,7 +32,7 @@ export function subscribe(listener) {
 
 export function announce(...names) {
   for (const name of names) pending.add(name);
-  if (timer) return;
+  if (timer || !pending.size) return;
   timer = setTimeout(flush, Math.max(FIRST_MS, (1 - roundsLeft()) * GAP_MS));
 }
 
@@ -56,12 +57,20 @@ function flush() {
   }
 }
 
-// What was just put into the page listens only once htmx has settled it, and tells so.
+// What was just put into the page listens only once htmx has settled it, and tells so. Another
+// request would replace one that is on its way: where changes come faster than answers, no answer
+// would ever be shown.
 function wake(element) {
   const fresh = element.closest(".htmx-added");
   if (fresh) fresh.addEventListener("htmx:load", () => wake(element), { once: true });
+  else if (element.matches(".htmx-request")) element.dataset.live.split(" ").forEach((name) => late.add(name));
   else element.dispatchEvent(new CustomEvent("live"));
 }
+
+document.body.addEventListener("htmx:afterRequest", () => {
+  announce(...late);
+  late.clear();
+});
 
 // What did not come is fetched again, by whatever stands there then. A refusal would be the same again.
 function again({ detail }) {

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.held import HELD, SOON, let_go
 from tests.product import Trainyard
@@ -132,6 +132,29 @@ def test_a_change_that_follows_another_at_once_is_not_lost(admin_page: Page, res
     page.wait_for_load_state("networkidle")
     page.evaluate(TELLS_TWICE, f"w-{workload}")
     page.wait_for_function(ASKED_TWICE)
+
+
+@pytest.mark.extended
+def test_a_change_leaves_an_answer_that_is_on_its_way(admin_page: Page, rest: Rest) -> None:
+    """Or a slow server would never be heard while a training reports."""
+    page = admin_page
+    head = re.compile("/header/")
+    workload = rest.submit("chatty", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/spec/")
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
+    page.wait_for_load_state("networkidle")
+    held = list[Route]()
+    page.route(head, lambda route: held.append(route))
+    tell = TELL.replace("'w-one'", f"'w-one', 'w-{workload}'")
+    with page.expect_request(head):
+        page.evaluate(tell)
+    page.evaluate(COUNTED)
+    page.evaluate(tell)
+    page.wait_for_function("() => window.rounds === 1")
+    assert len(held) == 1
+    with page.expect_request(head):
+        held[0].continue_()
 
 
 @pytest.mark.extended
