@@ -96,7 +96,7 @@ def run_rest() -> list[Part]:
 
     Two parts have the lowest priority and take, one after the other, the time in which the rest
     waits. They start no processes: a process in a session of its own gets its full share of the
-    processors, whatever its priority. Kubernetes and Slurm follow the browsers: beside them, pages
+    processors, whatever its priority. The others follow each other: beside clusters, pages and jobs
     take longer than a test allows.
     """
     os.environ.setdefault("API_SECONDS", "40")
@@ -139,9 +139,8 @@ def run_rest() -> list[Part]:
         missing="" if has_cluster else NO_CLUSTER,
     )
     with beside(postgres, matrices):
-        product.run()
-        with beside(slurm):
-            kubernetes.run()
+        for part in (product, slurm, kubernetes):
+            part.run()
     return [product, postgres, matrices, slurm, kubernetes]
 
 
