@@ -136,7 +136,7 @@ def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
     page.goto(f"/workloads/{uid}/")
     wait_for(lambda: has_checkpoint(rest, uid), 90, "a checkpoint", every=0.5)
     head = page.locator("#workload-head")
-    expect(head).to_contain_text("Running")
+    expect(head.locator(".chip").first).to_have_text("Running")
     node = rest.pods(uid)[0]["nodeName"]
     slurm_testbed.run("kill", "node", node)
     testbed.give_up(node)
