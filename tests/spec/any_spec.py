@@ -31,7 +31,10 @@ TEXTS = (
     *("jupyter-notebook", "IPC_LOCK", "NAME", "WANDB_API_KEY", "conf/train.yaml", "main"),
 )
 #: Fields that nearly all values of a model need, although the model does not require them.
-NEEDED: dict[type[BaseModel], tuple[str, ...]] = {ToolConnection: ("container_port",)}
+NEEDED: dict[type[BaseModel], tuple[str, ...]] = {
+    ToolConnection: ("container_port",),
+    NamedRole: ("image",),
+}
 NUMBERS = (0, 1, 2, 3, 30, 100, 300, 8888, 30001, 0.1, 0.5, 1.0, 2.5)
 
 
@@ -54,6 +57,9 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
         return st.sampled_from([member.value for member in bare])
     if get_origin(bare) in {Union, types.UnionType}:
         return st.one_of([values_of(it) for it in get_args(bare) if it is not type(None)])
+    if get_origin(bare) is tuple and get_args(bare)[0] is NamedRole:
+        some = st.lists(documents_of(NamedRole), min_size=1, max_size=2)
+        return some.map(one_leads)
     if get_origin(bare) is tuple:
         some = st.lists(values_of(get_args(bare)[0]), max_size=2)
         return some.filter(lambda items: valid(annotation, items))
@@ -63,6 +69,14 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
         return st.booleans()
     choices = [it for it in (*TEXTS, *NUMBERS) if valid(annotation, it)]
     return st.sampled_from([it for it in choices if isinstance(it, str) == (bare is str)])
+
+
+def one_leads(roles: list[Values]) -> list[Values]:
+    """Return roles of a gang: each with a name of its own, and the first one leads. Few random ones
+    are."""
+    lead, *others = (role | {"name": f"role-{number}"} for number, role in enumerate(roles))
+    rest = [role | {"leads": False} for role in others]
+    return [lead | {"leads": True, "count": 1}, *rest]
 
 
 @cache
