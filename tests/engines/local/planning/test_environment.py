@@ -18,7 +18,11 @@ from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
 from tests.engines.references import VARIABLES, expanded_values
 
-OF_TORCHRUN = "import os; print(*(os.environ[it] for it in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')))"
+#: Each process writes its line at once: parts of two processes would mix.
+OF_TORCHRUN = (
+    "import os; names = ('RANK', 'LOCAL_RANK', 'WORLD_SIZE'); "
+    "os.write(1, (' '.join(os.environ[name] for name in names) + os.linesep).encode())"
+)
 PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 
