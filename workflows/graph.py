@@ -30,26 +30,11 @@ class CodeRange(Part):
 
 
 class TaskInput(Part):
-    """Files that a task reads: the output of another task, a folder at a URL or a dataset. Exactly
-    one of the three is given. ``workflow`` is an earlier workflow whose ``task`` is meant."""
+    """Files that a task reads. ``task`` is the one whose output they are; it is empty for a folder
+    that the document of the group already mounts."""
 
     task: str = Field("", description="The task whose output is read")
     workflow: str = Field("", description="The earlier workflow of the task; this one if empty")
-    url: str = Field("", description="The folder to read, such as s3://bucket/folder")
-    dataset: str = Field("", description="The dataset to read, as name or name:version")
-    path: str = Field("", description="The folder of the dataset; all of it if empty")
-    regex: str = Field("", description="Which files are read, as a regular expression")
-
-
-class TaskOutput(Part):
-    """Files that a task leaves behind if it succeeds, below its output folder."""
-
-    url: str = Field("", description="Where they are written, such as s3://bucket/folder")
-    dataset: str = Field("", description="The dataset of which they become a version")
-    update: Flag = Field(False, description="Whether they are added to the dataset's last version")
-    paths: tuple[str, ...] = Field((), description="The folders and files; all of them if empty")
-    regex: str = Field("", description="Which files are written, as a regular expression")
-    labels: tuple[str, ...] = Field((), description="Labels of the dataset's version")
 
 
 class WorkflowTask(Part):
@@ -60,7 +45,6 @@ class WorkflowTask(Part):
     role: str = Field("", description="The role that runs it")
     leads: Flag = Field(False, description="Whether its end is the end of the group")
     inputs: tuple[TaskInput, ...] = Field((), description="What it reads, in order")
-    outputs: tuple[TaskOutput, ...] = Field((), description="What it leaves behind")
     keeps_output: Flag = Field(
         False, description="Whether its output stays, because it is declared or other tasks read it"
     )

@@ -94,7 +94,7 @@ def test_cancel_stops_what_runs_and_starts_nothing_else(project: Project, member
 def test_restart_runs_what_did_not_complete_and_reads_from_what_did(
     project: Project, member: User
 ) -> None:
-    inputs = [{"task": "data"}, {"url": "s3://bucket/folder"}]
+    inputs = [{"task": "data"}, {}]
     workflow = submit(
         project,
         group("data", keeps_output=True),

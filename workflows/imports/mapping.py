@@ -11,7 +11,6 @@ from workflows.graph import (
     CodeRange,
     ExitAction,
     TaskInput,
-    TaskOutput,
     WorkflowGraph,
     WorkflowGroup,
     WorkflowTask,
@@ -176,13 +175,15 @@ class _WorkflowMapping:
         )
         replica = mapping.replica()
         for path, message in mapping.problems:
-            self.problems.append(Problem(self._place(placed, path), message))
+            self.problems.append(Problem(self._path_in_file(placed, path), message))
         for path, kind, text in mapping.notes:
-            self._note(self._place(placed, path), kind, text)
+            self._note(self._path_in_file(placed, path), kind, text)
         self._note_ignored(placed.task, placed.path, IGNORED_IN_TASK)
+        for number in range(len(placed.task.outputs)):
+            self._note((*placed.path, "outputs", number), NoteKind.DIFFERS, OUTPUT_STAYS)
         return replica
 
-    def _place(self, placed: PlacedTask, path: Path) -> Path:
+    def _path_in_file(self, placed: PlacedTask, path: Path) -> Path:
         """Return the path in the file of a path that begins at a task, or at the resources."""
         if path[:1] == ("resources",):
             return ("workflow", *path)
@@ -195,7 +196,6 @@ class _WorkflowMapping:
             role="" if is_alone else role,
             leads=task.lead or is_alone,
             inputs=tuple(self._inputs(placed)),
-            outputs=tuple(self._outputs(placed)),
             keeps_output=bool(task.outputs) or task.name in self.read_tasks,
             exit_actions=_exit_actions(task),
         )
@@ -207,32 +207,13 @@ class _WorkflowMapping:
                 message = "datasets cannot be read yet; give the task a data source, or a URL"
                 self.problems.append(Problem((*path, "dataset"), message))
             elif read.url is not None:
-                yield TaskInput(url=read.url, regex=read.regex)
+                yield TaskInput()
             else:
                 earlier, colon, task = (read.task or "").rpartition(":")
-                yield TaskInput(workflow=earlier if colon else "", task=task, regex=read.regex)
+                yield TaskInput(workflow=earlier if colon else "", task=task)
             if read.regex:
                 text = "regex is left out: a task reads all files of its input."
                 self._note((*path, "regex"), NoteKind.DIFFERS, text)
-
-    def _outputs(self, placed: PlacedTask) -> Iterator[TaskOutput]:
-        for number, output in enumerate(placed.task.outputs):
-            path = (*placed.path, "outputs", number)
-            self._note(path, NoteKind.DIFFERS, OUTPUT_STAYS)
-            if output.update_dataset is not None:
-                update = output.update_dataset
-                yield TaskOutput(
-                    dataset=update.name, update=True, paths=update.paths, regex=output.regex
-                )
-            elif output.dataset is not None:
-                dataset = output.dataset
-                yield TaskOutput(
-                    dataset=dataset.name,
-                    paths=(dataset.path,) if dataset.path else (),
-                    regex=dataset.regex or output.regex,
-                )
-            else:
-                yield TaskOutput(url=output.url or "", regex=output.regex)
 
     def _note_ignored(self, part: OsmoPart, path: Path, reasons: Mapping[str, str]) -> None:
         """Note what a part says without effect."""

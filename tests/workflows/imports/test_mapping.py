@@ -1,6 +1,6 @@
 from spec.workload import Replica
 from tests.workflows.imports.files import PIPELINE, import_text, one_task
-from workflows.graph import CodeRange, ExitAction, TaskInput, TaskOutput
+from workflows.graph import CodeRange, ExitAction, TaskInput
 from workflows.imports.mapping import FAIL_FAST, map_workflow
 from workflows.imports.reading import read_workflow
 from workflows.imports.replicas import KnownNames, role_names
@@ -39,10 +39,10 @@ def test_a_group_of_tasks_becomes_roles() -> None:
         ("Eval_2", "eval-2", False),
     ]
     assert group.tasks[0].inputs == (
-        TaskInput(url="s3://bucket/data"),
-        TaskInput(task="train", regex=".*pth"),
+        TaskInput(),
+        TaskInput(task="train"),
         TaskInput(workflow="pipeline-3", task="train"),
-        TaskInput(url="file:///srv/mnist"),
+        TaskInput(),
     )
     assert first["storage"]["s3"] == [{"bucket": "bucket/data", "path": "/osmo/data/input/0"}]
     assert first["storage"]["hostPath"] == [
@@ -84,10 +84,6 @@ def test_a_single_task_becomes_a_training_of_one_pod() -> None:
         ExitAction.FAIL: (CodeRange(first=1, last=3), CodeRange(first=137, last=137)),
         ExitAction.RESCHEDULE: (CodeRange(first=75, last=75),),
     }
-    assert task.outputs == (
-        TaskOutput(url="s3://bucket/models"),
-        TaskOutput(dataset="models", update=True, paths=("a", "b")),
-    )
 
 
 def test_what_has_no_effect_is_noted_at_its_line() -> None:
