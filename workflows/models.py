@@ -102,6 +102,7 @@ class Workflow(models.Model):
 
     if TYPE_CHECKING:
         groups: RelatedManager["GroupRun"]
+        restarts: RelatedManager["Workflow"]
 
     class Meta:
         verbose_name = "workflow"

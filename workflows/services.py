@@ -3,8 +3,9 @@ log, then the task."""
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import User
@@ -36,38 +37,50 @@ def submit(
     priority: str = Priority.NORMAL,
     text: WorkflowText | None = None,
     restarted_from: Workflow | None = None,
+    pk: UUID | None = None,
 ) -> Workflow:
     """Create a workflow and start the groups that need no others. ``SpecError`` has every problem
-    of every group, and then nothing is created."""
+    of every group, and then nothing is created.
+
+    It is idempotent by ``pk``, an id that only this person's form has: a double click submits once.
+    """
+    if pk and (earlier := Workflow.objects.filter(pk=pk).first()):
+        return earlier
     check(graph, project=project, by=by, priority=priority)
     require_space()
     text = text or WorkflowText()
-    with transaction.atomic():
-        workflow = Workflow.objects.create(
-            label=f"{graph.name}-{WorkflowNumber.take_next(graph.name)}",
-            name=graph.name,
-            project=project,
-            created_by=by,
-            priority=priority,
-            original=text.original,
-            rendered=text.rendered,
-            files_json=dict(text.files),
-            variables_json=dict(text.variables),
-            report_json=list(text.report),
-            restarted_from=restarted_from,
-        )
-        GroupRun.objects.bulk_create(
-            GroupRun(
-                workflow=workflow,
-                position=position,
-                name=group.name,
-                definition_json=group.model_dump(mode="json"),
+    try:
+        with transaction.atomic():
+            workflow = Workflow.objects.create(
+                pk=pk or uuid4(),
+                label=f"{graph.name}-{WorkflowNumber.take_next(graph.name)}",
+                name=graph.name,
+                project=project,
+                created_by=by,
+                priority=priority,
+                original=text.original,
+                rendered=text.rendered,
+                files_json=dict(text.files),
+                variables_json=dict(text.variables),
+                report_json=list(text.report),
+                restarted_from=restarted_from,
             )
-            for position, group in enumerate(graph.groups)
-        )
-        audit.record(by, "create", workflow, after=_audit_facts(workflow))
-        workflow.announce()
-        send_once(ADVANCE, None, PERIODIC)
+            GroupRun.objects.bulk_create(
+                GroupRun(
+                    workflow=workflow,
+                    position=position,
+                    name=group.name,
+                    definition_json=group.model_dump(mode="json"),
+                )
+                for position, group in enumerate(graph.groups)
+            )
+            audit.record(by, "create", workflow, after=_audit_facts(workflow))
+            workflow.announce()
+            send_once(ADVANCE, None, PERIODIC)
+    except IntegrityError:
+        if pk and (earlier := Workflow.objects.filter(pk=pk).first()):
+            return earlier  # the other click was quicker
+        raise
     return workflow
 
 
@@ -110,7 +123,7 @@ def cancel(workflow: Workflow, *, by: User, message: str = "") -> None:
 
 def restart(workflow: Workflow, *, by: User) -> Workflow:
     """Run the groups that did not complete again, as a new workflow; those that completed hand
-    their output on. ``NotPossible`` unless it failed."""
+    their output on. ``NotPossible`` unless it failed, or while an earlier restart runs."""
     access.require(by, "workloads.create", *workflow.project.scope_keys)
     if not workflow.can_restart:
         raise NotPossible(
@@ -131,14 +144,19 @@ def restart(workflow: Workflow, *, by: User) -> Workflow:
         workflow.variables_json,
         workflow.report_json,
     )
-    return submit(
-        graph,
-        project=workflow.project,
-        by=by,
-        priority=workflow.priority,
-        text=text,
-        restarted_from=workflow,
-    )
+    with transaction.atomic():
+        # The row is locked, so that of two restarts at once the second sees the first.
+        Workflow.objects.select_for_update().get(pk=workflow.pk)
+        if again := workflow.restarts.filter(status__in=UNFINISHED).first():
+            raise NotPossible(f"{workflow} was restarted as {again}, which has not ended yet.")
+        return submit(
+            graph,
+            project=workflow.project,
+            by=by,
+            priority=workflow.priority,
+            text=text,
+            restarted_from=workflow,
+        )
 
 
 def _after_completed(

@@ -108,6 +108,8 @@ def test_restart_runs_what_did_not_complete_and_reads_from_what_did(
     put(workflow, "fit", Phase.FAILED, Reason.RANK_FAILED, code=1)
     again = advanced(services.restart(workflow, by=member))
     assert (again.label, again.restarted_from) == ("train-2", workflow)
+    with pytest.raises(NotPossible, match="was restarted as train-2"):
+        services.restart(workflow, by=member)
     assert statuses(again) == {"fit": Status.SCHEDULING, "rest": Status.WAITING}
     (task,) = run_of(again, "fit").definition.tasks
     assert [given.workflow for given in task.inputs] == ["train-1", ""]

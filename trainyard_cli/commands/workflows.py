@@ -260,9 +260,14 @@ def logs(
     """Print the output of all tasks, merged by time."""
     if retry is not None and not task:
         raise wrong_use("--retry needs --task.")
-    print(f"Workflow {workflow_id} has logs:")
     _print_text(
-        context, workflow_id, "logs", task_name=task or None, retry_id=retry, last_n_lines=lines
+        context,
+        workflow_id,
+        "logs",
+        f"Workflow {workflow_id} has logs:",
+        task_name=task or None,
+        retry_id=retry,
+        last_n_lines=lines,
     )
 
 
@@ -363,9 +368,13 @@ def _print_submitted(answer: Item) -> None:
     print(f"Workflow Overview  - {answer['overview']}")
 
 
-def _print_text(context: typer.Context, workflow_id: str, what: str, **query: Any) -> None:
+def _print_text(
+    context: typer.Context, workflow_id: str, what: str, head: str = "", **query: Any
+) -> None:
     client = current_invocation(context).client
     with client.stream(f"{PATH}/{workflow_id}/{what}", **query) as lines:
+        if head:
+            print(head)
         for line in lines:
             print(line)
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid4, uuid5
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request, permission_required
 from core.storage import require_space
-from core.web.query import parse_number
+from core.web.query import parse_number, parse_uuid
 from projects.models import Project
 from spec.formats.lines import LineProblem, YamlError
 from spec.problems.errors import SpecError
@@ -39,8 +40,10 @@ YAML_ENDINGS = (".yaml", ".yml")
 
 @dataclass(frozen=True)
 class PostedWorkflow:
-    """The content of the form. ``faults`` say what is wrong with the form itself."""
+    """The content of the form. ``faults`` say what is wrong with the form itself. ``form_id`` tells
+    a form that is sent twice from another one."""
 
+    form_id: UUID
     text: str
     files: dict[str, str]
     variables: str
@@ -78,9 +81,10 @@ def submit(request: Request) -> HttpResponse:
         "by": request.user,
         "priority": posted.priority,
     }
+    pk = uuid5(posted.form_id, str(request.user.pk))
     try:
         if request.POST.get("action") == "submit":
-            workflow = services.submit(read.graph, text=read.text, **values)
+            workflow = services.submit(read.graph, text=read.text, pk=pk, **values)
             messages.success(request, f"{workflow} was created.")
             return redirect(workflow)
         services.check(read.graph, **values)
@@ -114,6 +118,7 @@ def _read_form(request: Request) -> PostedWorkflow:
         faults += [] if project else [NO_PROJECT]
     priority = request.POST.get("priority", "")
     return PostedWorkflow(
+        parse_uuid(request.POST.get("form", "")) or uuid4(),
         text,
         files,
         request.POST.get("variables", ""),

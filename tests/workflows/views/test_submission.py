@@ -1,5 +1,7 @@
 """The page that submits a workflow file with its scripts."""
 
+from uuid import uuid4
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -114,3 +116,12 @@ def test_what_a_cluster_refuses_is_told_with_its_group(browser: Client, project:
 
 def test_people_who_may_submit_nowhere_are_refused(db: None) -> None:
     assert signed_in(UserFactory.create()).get(ADDRESS).status_code == 403
+
+
+def test_a_form_that_is_sent_twice_submits_once(browser: Client) -> None:
+    form = {"form": str(uuid4()), "action": "submit"}
+    answers = [browser.post(ADDRESS, form | {"files": files()}) for _ in range(2)]
+    workflow = Workflow.objects.get()
+    assert [answer.headers["Location"] for answer in answers] == [workflow.get_absolute_url()] * 2
+    browser.post(ADDRESS, {"form": str(uuid4()), "action": "submit", "files": files()})
+    assert Workflow.objects.count() == 2
