@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "core.rest.correlation.RequestIdMiddleware",
     "core.web.middleware.HeadersMiddleware",
     "core.web.static.StaticFilesMiddleware",
+    "core.web.middleware.CompressionMiddleware",
     "core.web.middleware.TextMiddleware",
     "core.web.middleware.ApiMiddleware",
     "core.web.browsers.PageSessionMiddleware",

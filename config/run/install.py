@@ -7,12 +7,14 @@ only. Each step leaves a stamp with the digest of its lock file, so that the nex
 import fcntl
 import hashlib
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VENV = ROOT / ".venv"
@@ -27,10 +29,6 @@ NPM_DEV = "typescript"  # only there if the packages for tests were installed, t
 VENDOR_FILES = {
     "@tabler/core/dist/css/tabler.min.css": "tabler/tabler.min.css",
     "@tabler/core/dist/js/tabler.min.js": "tabler/tabler.min.js",
-    "@tabler/icons-webfont/dist/tabler-icons.min.css": "tabler-icons/tabler-icons.min.css",
-    "@tabler/icons-webfont/dist/fonts/tabler-icons.woff2": "tabler-icons/fonts/tabler-icons.woff2",
-    "@tabler/icons-webfont/dist/fonts/tabler-icons.woff": "tabler-icons/fonts/tabler-icons.woff",
-    "@tabler/icons-webfont/dist/fonts/tabler-icons.ttf": "tabler-icons/fonts/tabler-icons.ttf",
     "@xterm/xterm/lib/xterm.mjs": "xterm/xterm.js",
     "@xterm/xterm/css/xterm.css": "xterm/xterm.css",
     "@xterm/addon-fit/lib/addon-fit.mjs": "xterm/addon-fit.js",
@@ -40,6 +38,22 @@ VENDOR_FILES = {
     "uplot/dist/uPlot.esm.js": "uplot/uPlot.esm.js",
     "uplot/dist/uPlot.min.css": "uplot/uPlot.min.css",
 }
+
+#: The names of the icons that pages use, one a line. Tabler has thousands; a page that loaded them
+#: all would show empty boxes until half a megabyte is there.
+ICON_NAMES = ROOT / "static" / "icons.txt"
+ICON_DRAWINGS = "@tabler/icons/icons/outline"
+ICON_STYLES = "tabler-icons/icons.css"
+#: How an icon is drawn: its shape is a mask, so it has the color and size of the text beside it.
+#: The space without width gives it the baseline of that text.
+ICON_RULES = """\
+.ti { display: inline-block; line-height: 1; }
+.ti::before { content: "\\200b"; display: block; width: 1em; height: 1lh; background: currentcolor;
+  mask: var(--icon) center / contain no-repeat; }
+@media (forced-colors: active) {
+  .ti::before { forced-color-adjust: none; background: CanvasText; }
+}
+"""
 
 #: Starts the command line of this checkout, even if its path contains a space.
 LAUNCHER = """\
@@ -146,7 +160,7 @@ def install_front_end(*, dev: bool) -> None:
         run_npm(dev=dev)
         copy_vendor_files()
         write_stamp(NODE_MODULES, NPM_LOCK)
-    elif not all((VENDOR / name).exists() for name in VENDOR_FILES.values()):
+    elif not all((VENDOR / name).exists() for name in VENDOR_FILES.values()) or lacks_icons():
         copy_vendor_files()
 
 
@@ -174,6 +188,32 @@ def copy_vendor_files() -> None:
         if target.suffix in {".js", ".css"}:
             text = without_source_map(text)
         target.write_bytes(text)
+    write_icon_styles()
+
+
+def lacks_icons() -> bool:
+    """Return whether the list of icons has changed since their styles were written."""
+    styles = VENDOR / ICON_STYLES
+    return not styles.exists() or styles.stat().st_mtime < ICON_NAMES.stat().st_mtime
+
+
+def write_icon_styles() -> None:
+    """Write a class for each icon that pages use. The drawings are in the style sheet itself, so
+    that no icon appears later than its page."""
+    names = ICON_NAMES.read_text().split()
+    styles = VENDOR / ICON_STYLES
+    styles.parent.mkdir(parents=True, exist_ok=True)
+    styles.write_text(ICON_RULES + "".join(icon_rule(name) for name in names))
+
+
+def icon_rule(name: str) -> str:
+    """Return the class of an icon: its drawing in one line, without what a mask does not need."""
+    drawing = re.sub(r"\s+", " ", (NODE_MODULES / ICON_DRAWINGS / f"{name}.svg").read_text())
+    drawing = re.sub(r' (class|width|height)="[^"]*"', "", drawing)
+    drawing = drawing.replace('<path stroke="none" d="M0 0h24v24H0z" fill="none" />', "")
+    drawing = re.sub(r" ?> ?<", "><", drawing).replace("currentColor", "#000")
+    address = quote(drawing, safe=" =/:'\"").replace('"', "'")
+    return f'.ti-{name} {{ --icon: url("data:image/svg+xml,{address}"); }}\n'
 
 
 def without_source_map(text: bytes) -> bytes:

@@ -9,9 +9,10 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.template.loader import render_to_string
 
-from core.middleware import EitherMiddleware
+from core.middleware import EitherMiddleware, GetResponse
 from core.rest.api import API_PREFIXES, ApiError, Issue
 from core.text import text_fault
 
@@ -56,6 +57,38 @@ class HeadersMiddleware(EitherMiddleware):
         )
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
+
+
+class CompressionMiddleware(EitherMiddleware):
+    """Compresses pages with gzip for browsers that take it. A table of fifty workloads is a tenth
+    of its size then.
+
+    Django adds random bytes to each response, and masks the CSRF token, so that the size of a page
+    gives no secret away (the BREACH attack). Streams stay as they are: an event must not wait in a
+    buffer. So do REST calls, whose answers are short.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        super().__init__(get_response)
+        self.gzip = GZipMiddleware(lambda request: HttpResponse())
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        answer = self.get_response(request)
+        if request.path.startswith(API_PREFIXES):
+            return answer
+        if isinstance(answer, Awaitable):
+            return self.compress_later(request, answer)
+        return self.compress(request, answer)
+
+    async def compress_later(
+        self, request: HttpRequest, answer: Awaitable[HttpResponseBase]
+    ) -> HttpResponseBase:
+        return self.compress(request, await answer)
+
+    def compress(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.streaming:
+            return response
+        return self.gzip.process_response(request, response)
 
 
 class TextMiddleware(EitherMiddleware):

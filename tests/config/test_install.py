@@ -25,6 +25,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(install, "RUN_LOCK", tmp_path / "requirements-trainer.txt")
     monkeypatch.setattr(install, "DEV_LOCK", tmp_path / "requirements-dev.txt")
     monkeypatch.setattr(install, "NPM_LOCK", tmp_path / "package-lock.json")
+    monkeypatch.setattr(install, "ICON_NAMES", tmp_path / "icons.txt")
+    (tmp_path / "icons.txt").write_text("check\n")
     return tmp_path
 
 
@@ -45,6 +47,10 @@ def commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]
                 path = checkout / "node_modules" / source
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("body\n//# sourceMappingURL=gone.map\n")
+            drawings = checkout / "node_modules" / install.ICON_DRAWINGS
+            drawings.mkdir(parents=True, exist_ok=True)
+            for name in ("check", "x"):
+                (drawings / f"{name}.svg").write_text(f'<svg class="icon">{name}</svg>')
         return subprocess.CompletedProcess(argv, 0)
 
     monkeypatch.setattr(subprocess, "run", run)
@@ -202,3 +208,17 @@ def test_the_locks_name_no_machine_and_no_host() -> None:
     assert "torch==" not in image_lock.read_text()
     assert "torch==2.13.0\n" in install.RUN_LOCK.read_text()
     assert "torch==2.13.0\n" in install.DEV_LOCK.read_text()
+
+
+def test_icons_that_are_added_to_the_list_come_with_the_next_start(
+    commands: list[list[str]], checkout: Path
+) -> None:
+    install.main([])
+    styles = checkout / "static" / "vendor" / install.ICON_STYLES
+    assert ".ti-check {" in styles.read_text()
+    assert ".ti-x {" not in styles.read_text()
+    (checkout / "icons.txt").write_text("check\nx\n")
+    newer = styles.stat().st_mtime + 1
+    os.utime(checkout / "icons.txt", (newer, newer))
+    install.main([])
+    assert ".ti-x {" in styles.read_text()

@@ -1,5 +1,6 @@
 """The frame of every page: headers, errors, formats, messages."""
 
+import gzip
 import re
 import subprocess
 import sys
@@ -209,3 +210,21 @@ def test_an_action_does_not_ask_the_question_of_the_form_around_it() -> None:
     assert not Heirs(f'{question} hx-disinherit="hx-confirm">{inner}</form>').heirs
     pages = {path: Heirs((ROOT / path).read_text()).heirs for path in tracked("templates/*.html")}
     assert not {path: heirs for path, heirs in pages.items() if heirs}
+
+
+@pytest.mark.django_db
+def test_a_page_is_compressed_for_browsers_that_ask_for_it() -> None:
+    client = signed_in(UserFactory())
+    plain = client.get("/styleguide/")
+    packed = client.get("/styleguide/", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in plain
+    assert packed["Content-Encoding"] == "gzip"
+    assert len(packed.content) < len(plain.content) / 2
+    assert b"<title>" in gzip.decompress(packed.content)
+
+
+@pytest.mark.django_db
+def test_a_rest_call_is_not_compressed() -> None:
+    answer = Client().get("/api/v1/clusters", headers={"Accept-Encoding": "gzip"})
+    assert len(answer.content) > 200  # a shorter answer would not be compressed anyway
+    assert "Content-Encoding" not in answer
