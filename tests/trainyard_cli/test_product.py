@@ -223,6 +223,48 @@ def test_the_distribution_has_all_its_modules(tmp_path: Path) -> None:
     assert done.stdout.startswith("trainyard ")
 
 
+QUICKSTART_IMAGE = "gcr.io/run-ai-demo/quickstart-distributed:v0.3.0"
+BENCHMARK = """horovodrun -np $RUNAI_MPI_NUM_WORKERS -hostfile /etc/mpi/hostfile \\
+        python scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py \\
+        --model=resnet20 --num_batches=1000000 --data_name cifar10 \\
+        --data_dir /cifar10 --batch_size=64 --variable_update=horovod
+"""
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="Open MPI is not installed")
+def test_the_quickstart_of_mpi_runs_line_by_line(trainyard: Run) -> None:
+    """Run:ai's quickstart, with the name that it only mentions, and without its pause."""
+    trainyard("config project team-a")
+    trainyard(f"submit-dist mpi dist --workers=2 -g 1 -i {QUICKSTART_IMAGE} -e RUNAI_SLEEP_SECS=1")
+    title, heads, row = trainyard("list jobs --search dist").stdout.splitlines()
+    assert title == "Showing jobs for project team-a"
+    assert heads.split("  ")[0] == "NAME"
+    assert re.fullmatch(rf"dist +\w+ +\w+ .*{QUICKSTART_IMAGE} +MPI +team-a +admin .*", row)
+    described = trainyard("describe job dist").stdout
+    pods = re.findall(r"^  (dist-\S+) +\w+ +(launcher|worker) ", described, re.MULTILINE)
+    launcher = ("dist-master-0", "launcher")
+    assert pods == [launcher, ("dist-worker-0", "worker"), ("dist-worker-1", "worker")]
+    merged = trainyard("logs dist --follow").stdout
+    assert "Running with 2 workers" in merged
+    assert "Rank 1 of 2" in merged
+    trainyard("delete job dist")
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="Open MPI is not installed")
+def test_the_interactive_session_of_that_quickstart_runs_line_by_line(trainyard: Run) -> None:
+    trainyard(
+        f"submit-dist mpi dist-int --workers=2 -g 1 -i {QUICKSTART_IMAGE} --interactive "
+        '-- sh -c "sleep infinity"'
+    )
+    wait_for(lambda: "Running" in trainyard("list jobs --search dist-int").stdout, 60)
+    typed = f"echo for $RUNAI_MPI_NUM_WORKERS workers; {BENCHMARK}"
+    shell = trainyard(f"bash dist-int <<'EOF'\n{typed}\nexit 0\nEOF\n")
+    assert "for 2 workers" in shell.stdout
+    if not shutil.which("horovodrun"):
+        assert "pip install 'horovod[pytorch]'" in shell.stdout
+    trainyard("delete job dist-int")
+
+
 BAR_AND_METRICS = """
 import sys, time, json
 n = 12

@@ -132,7 +132,10 @@ def _print_facts(workload: Item, *, general: bool, compute: bool, networks: bool
         ("Run, attempt", f"{workload['run']}, {workload['attempt']}"),
         ("ID", workload["id"]),
     ]
-    addresses = [("Ports", ", ".join(_describe_ports(workload["spec"])))]
+    addresses = [
+        ("Ports", ", ".join(_describe_ports(workload["spec"]))),
+        ("Service URLs", ", ".join(workload["urls"])),
+    ]
     print_facts(
         [
             *(state if general else ()),

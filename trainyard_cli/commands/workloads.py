@@ -41,12 +41,14 @@ COLUMNS = (
     TextColumn("NAME", lambda it: it["name"]),
     TextColumn("STATUS", lambda it: it["phase"]),
     TextColumn("AGE", lambda it: format_age(it["createdAt"])),
+    TextColumn("NODE", lambda it: node_of(it)),
     TextColumn("IMAGE", lambda it: ", ".join(it["images"])),
     TextColumn("TYPE", lambda it: type_of(it)),
     TextColumn("PROJECT", lambda it: it["projectName"]),
     TextColumn("USER", lambda it: it["submittedBy"]),
     TextColumn("GPUS ALLOCATED (REQUESTED)", lambda it: gpus_of(it)),
     TextColumn("PODS RUNNING (PENDING)", lambda it: pods_of(it)),
+    TextColumn("SERVICE URL(S)", lambda it: ", ".join(it["urls"]) or "–"),
     TextColumn("RUNNING FOR", lambda it: format_duration(it["totalRunningTimeSeconds"]), wide=True),
     TextColumn("REASON", lambda it: it["phaseReason"] or "–", wide=True),
     TextColumn("ID", lambda it: it["id"], wide=True),
@@ -161,6 +163,15 @@ def _print_page(
     sys.stdout.flush()
     if page["next"] and is_table:
         print_note(f"There are more: --offset {page['next']}")
+
+
+def node_of(workload: Item) -> str:
+    """Return the node of a workload, ``<multiple>`` if it has several, and a dash if it has none
+    yet."""
+    nodes: list[str] = workload["nodes"]
+    if not nodes:
+        return "–"
+    return nodes[0] if len(nodes) == 1 else "<multiple>"
 
 
 def type_of(workload: Item) -> str:

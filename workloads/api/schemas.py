@@ -1,9 +1,11 @@
 """Answers about workloads. Names are those of Run:ai's REST objects."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
+from django.http import HttpRequest
 from pydantic import Field
 
 from core.rest.api import TENANT, Wire
@@ -13,6 +15,7 @@ from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
 from spec.phases import STOP_REQUESTED, Phase
 from workloads.api.warnings import WarningOut, warnings_of
+from workloads.api.whereabouts import read_nodes, service_urls
 from workloads.api.why import CauseOut, FailureOut
 from workloads.api.words import (
     DesiredPhase,
@@ -250,6 +253,12 @@ class WorkloadOut(Wire):
     )
     actions_support: Actions = Field(description="Which calls are allowed now")
     images: list[str] = Field(description="The images of its pods")
+    nodes: list[str] = Field(
+        description="The nodes that its pods run on, or last ran on; empty until they have one"
+    )
+    urls: list[str] = Field(
+        description="Where its tools are opened in a browser, and its external pages"
+    )
     distributed_framework: FrameworkWord = Field(
         description="The framework; empty for workloads of one pod"
     )
@@ -269,7 +278,15 @@ class WorkloadOut(Wire):
     )
 
     @classmethod
-    def of(cls, workload: Workload) -> Self:
+    def list_of(cls, workloads: Sequence[Workload], request: HttpRequest) -> list[Self]:
+        """Return the answers about several workloads, in the same order."""
+        nodes = read_nodes(workloads)
+        return [
+            cls.of(row, nodes=nodes[row.pk], urls=service_urls(row, request)) for row in workloads
+        ]
+
+    @classmethod
+    def of(cls, workload: Workload, *, nodes: list[str], urls: list[str]) -> Self:
         nothing = Resources(gpu=0, cpu=0, cpu_memory=0)
         requested = Resources(
             gpu=workload.gpus, cpu=workload.cpu_cores, cpu_memory=workload.memory_bytes
@@ -300,6 +317,8 @@ class WorkloadOut(Wire):
                 delete=workload.can_delete, suspend=workload.can_stop, resume=workload.can_run
             ),
             images=[workload.image] if workload.image else [],
+            nodes=nodes,
+            urls=urls,
             distributed_framework=workload.framework,
             total_pending_time_seconds=workload.pending_total,
             total_running_time_seconds=workload.running_total,

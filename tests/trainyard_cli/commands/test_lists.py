@@ -33,6 +33,19 @@ def test_jobs_of_the_project_are_listed_with_what_they_hold(
     assert terminal(f"list jobs -p {elsewhere.name} -o name").out.split() == ["other"]
 
 
+def test_jobs_are_listed_with_their_nodes(terminal: Terminal, project: Project) -> None:
+    for name, nodes in (
+        ("spread", ("n1", "n2", "n2")),
+        ("packed", ("n1",) * 3),
+        ("new", ("",) * 3),
+    ):
+        workload = WorkloadFactory(project=project, name=name, running=True)
+        for rank, node in zip(workload.ranks.all(), nodes, strict=True):
+            workload.ranks.filter(pk=rank.pk).update(node=node)
+    rows = terminal("list jobs --no-headers").rows
+    assert {row[0]: row[3] for row in rows} == {"spread": "<multiple>", "packed": "n1", "new": "–"}
+
+
 def test_jobs_are_filtered_by_status_and_text(terminal: Terminal, project: Project) -> None:
     WorkloadFactory(project=project, name="one", running=True)
     WorkloadFactory(project=project, name="two", failed=True)

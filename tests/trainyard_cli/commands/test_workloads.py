@@ -85,8 +85,12 @@ def test_events_are_sorted_as_asked(terminal: Terminal, running: Workload) -> No
 
 def test_ports_and_tools_are_listed(terminal: Terminal) -> None:
     terminal(f"workspace submit notes {IMAGE} --cpu 0.1 --external-url container=8888 -- sleep 1")
-    (line,) = terminal("describe job notes --general=false --compute=false").rows[:1]
-    assert line[:2] == ["Ports:", "8888"]
+    lines = terminal("describe job notes --general=false --compute=false").rows
+    assert lines[0][:2] == ["Ports:", "8888"]
+    url = lines[1][-1]
+    path = f"/workloads/{Workload.objects.get().pk}/connect/port-8888/"
+    assert url == f"{terminal.server}{path}"
+    assert terminal("list jobs --no-headers").rows[0][-1] == url
 
 
 def test_a_workload_is_found_by_its_id_in_any_project(

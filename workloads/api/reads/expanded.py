@@ -4,7 +4,7 @@ asked for."""
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
@@ -70,8 +70,10 @@ class ExpandedOut(WorkloadOut):
     )
 
     @classmethod
-    def with_parts(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
-        answer = cls.of(workload)
+    def with_parts(
+        cls, workload: Workload, wanted: set[str], request: HttpRequest
+    ) -> "ExpandedOut":
+        (answer,) = cls.list_of([workload], request)
         document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
         if "spec" in wanted:
             for key, value in _request_fields(document).items():
@@ -95,7 +97,7 @@ def read(
     """One workload: its phase, why it waits, its requests and the last metrics of its training.
     ``expand`` adds its spec, pods, latest events and command line."""
     workload = find_with_deleted(request, workload_id, deleted=query.deleted)
-    answer = ExpandedOut.with_parts(workload, set(query.expand.split(",")))
+    answer = ExpandedOut.with_parts(workload, set(query.expand.split(",")), request)
     return runai.workload_response(answer, workload) if is_runai_client(request) else answer
 
 

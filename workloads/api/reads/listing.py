@@ -116,7 +116,7 @@ def list_workloads(
     """Workloads of all kinds that you can see, page by page."""
     rows = listing.rows(request.user).for_list().select_related("project__department")
     page, following = listing.cut(with_cause(sort_queryset(rows, listing, FIELDS)))
-    answer = WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
+    answer = WorkloadList(workloads=WorkloadOut.list_of(page, request), next=following)
     return runai.list_response(answer, page) if is_runai_client(request) else answer
 
 
@@ -216,7 +216,8 @@ def extend(request: ApiRequest, workload_id: UUID) -> WorkloadOut:
         services.extend(workload, by=request.user)
     except services.NotPossible as error:
         raise ApiError(409, str(error)) from error
-    return WorkloadOut.of(find_with_deleted(request, workload_id, deleted=False))
+    extended = find_with_deleted(request, workload_id, deleted=False)
+    return WorkloadOut.list_of([extended], request)[0]
 
 
 class EventList(Wire):

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from projects.models import Project
@@ -188,3 +190,18 @@ def test_a_mistake_of_ours_is_an_answer_in_json(
     status, answer = call("GET", "/workloads")
     assert (status, answer["code"]) == (500, 500)
     assert "secret" not in str(answer)
+
+
+def test_a_page_reads_the_nodes_of_all_its_workloads_in_one_query(
+    call: Caller, project: Project, three: list[Workload]
+) -> None:
+    with CaptureQueriesContext(connection) as few:
+        call("GET", "/workloads")
+    for number in range(5):
+        workload = WorkloadFactory.create(project=project, name=f"more-{number}", running=True)
+        workload.ranks.update(node=f"node-{number}")
+    with CaptureQueriesContext(connection) as many:
+        _, answer = call("GET", "/workloads")
+    assert len(many) == len(few)
+    nodes = {row["name"]: row["nodes"] for row in answer["workloads"]}
+    assert (nodes["more-3"], nodes["beta"]) == (["node-3"], [])
