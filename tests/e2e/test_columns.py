@@ -28,6 +28,9 @@ measured = dict(
     running_seconds=104,
 )
 WorkloadFactory(name="resnet", completed=True, gpus=512, **measured)
+team = Project.objects.exclude(pk=project.pk).first()
+short = dict(project=team, created_by=User.objects.get(username="admin"))
+WorkloadFactory(name="bert-base", completed=True, **{{**measured, **short}})
 for n, failure in enumerate(("tensorflow-cluster", "rendezvous-settings", "unused-parameters")):
     WorkloadFactory(
         name=f"{LONG_NAME}-{{n}}",
@@ -41,6 +44,7 @@ CLEAR = """
 from accounts.models import User
 from workloads.models import Workload
 Workload.objects.filter(cluster__name="far").delete()
+Workload.objects.filter(name="bert-base").delete()
 User.objects.filter(username="maria.gonzalez-lopez").delete()
 """
 CUT = "wrap => wrap.scrollWidth - wrap.clientWidth"
@@ -70,6 +74,19 @@ def test_the_default_columns_are_whole(admin_page: Page, long_rows: str) -> None
     runtime = page.get_by_role("columnheader", name="Total runtime").bounding_box()
     assert runtime
     assert runtime["x"] + runtime["width"] < width
+
+
+def test_twelve_rows_are_in_sight_on_a_small_laptop(admin_page: Page, long_rows: str) -> None:
+    page = admin_page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/workloads/?q=bert-base")
+    row = page.locator("[data-rows-body] tr")
+    expect(row).to_be_visible()
+    body = page.locator("[data-rows-body]").bounding_box()
+    box = row.bounding_box()
+    assert body
+    assert box
+    assert body["y"] + 12 * box["height"] <= 800
 
 
 def test_the_name_stays_where_the_other_columns_scroll(admin_page: Page, long_rows: str) -> None:
