@@ -21,6 +21,7 @@ from assets.template import rulings
 from clusters import health
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
+from clusters.withheld import why_architecture_withheld
 from engines.base import Handle
 from policies.evaluation import find_violations
 from policies.filling import default_rules, fill_in
@@ -40,7 +41,7 @@ from spec.kind import WorkloadKind, workload_kind
 from spec.problems.errors import TAKEN, Path, Problem, SpecError, path_text
 from spec.problems.rulings import FieldRuling
 from spec.values.names import check_name
-from spec.workload import WorkloadSpec
+from spec.workload import Architecture, WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports
 from workloads.scheduling.admission import Verdict
@@ -52,7 +53,8 @@ from workloads.scheduling.quota import choose_pool
 #: Returns the rules of policies that hold for workloads of a kind in a project.
 FindRules = Callable[[Project, WorkloadKind], tuple[Rule, ...]]
 UNSAVED = UUID(int=0)
-FRAMEWORK = ("distributedFramework",)
+FRAMEWORK = ("distributedFramework",)  # reported by ``_framework_problems``
+ARCHITECTURE = ("architecture",)
 WORKERS_AND_MASTER = "workers_and_master"
 IS_TEMPLATE = Problem(
     ("name",), "belongs to a workload; this is a template, begin a workload with it"
@@ -182,6 +184,7 @@ def plan(
 
     if cluster and draft.is_gang:
         result.add_problems(_framework_problems(cluster, draft.framework))
+        result.add_problems(_architecture_problems(cluster, draft))
     if cluster and result.spec:
         lacking = _check_on_cluster(result, result.spec, cluster)
         result.add_problems(lacking)
@@ -433,10 +436,25 @@ def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
     return [] if support.available else [Problem(("framework",), support.why)]
 
 
+def _architecture_problems(cluster: Cluster, draft: WorkloadDraft) -> list[Problem]:
+    """Return why the framework cannot have a master on the cluster, or cannot be without one.
+
+    The engine would say the same once there is a spec; this is known before the draft has one.
+    """
+    is_known = draft.framework in list(Framework) and draft.architecture in list(Architecture)
+    if draft.has_roles or not is_known:
+        return []
+    reason = why_architecture_withheld(
+        cluster, Framework(draft.framework), Architecture(draft.architecture)
+    )
+    return [Problem(ARCHITECTURE, reason)] if reason else []
+
+
 def _engine_problems(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
-    """Yield what the cluster's engine would refuse."""
+    """Yield what the cluster's engine would refuse, without what is reported already."""
+    reported = {problem.path for problem in plan.problems} & {ARCHITECTURE}
     for problem in complaints(cluster, _handle(plan), spec):
-        if problem.path != FRAMEWORK:  # reported by ``_framework_problems``
+        if problem.path not in {FRAMEWORK, *reported}:
             yield problem
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.local.engine import LocalEngine
-from engines.local.planning import planner, refusals
+from engines.local.planning import packages, planner, refusals
 from engines.local.volumes import planning
 from spec.data.storage import Storage
 from spec.imports.hosts import ScriptHost
@@ -62,6 +62,8 @@ class LocalKind(ClusterKind):
             if role.replica.image:
                 message = NOT_PULLED if role.replica.command else STANDS_FOR_IT
                 yield Problem(parse_path(f"{role.path}.image"), message)
+        for lack in packages.lacking_packages(launch.spec, settings.LOCAL_IMAGES):
+            yield Problem(parse_path(lack.field), lack.message)
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         for _, message in planning.complaints(storage, settings.LOCAL_PATHS):

@@ -70,8 +70,8 @@ TENSORBOARD = LocalApp(
 )
 EXAMPLES = ("python", "-m", "trainer.examples")
 #: The build without GPU support, if there is one, is a tenth of the size.
-SLIM = "sys_platform == 'linux' and platform_machine == 'x86_64'"
-ELSE = "sys_platform != 'linux' or platform_machine != 'x86_64'"
+SLIM = 'sys_platform == "linux" and platform_machine == "x86_64"'
+ELSE = 'sys_platform != "linux" or platform_machine != "x86_64"'
 TENSORFLOW = LocalApp(
     slug="tensorflow",
     label="TensorFlow",

@@ -154,6 +154,20 @@ def test_an_architecture_that_a_framework_lacks_says_why(
     assert ("has no master" in page or "Job needs a" in page) is bool(why)
 
 
+def test_an_architecture_that_a_framework_lacks_is_to_do_before_all_else_is_filled_in(
+    wizard: Wizard, on_kubernetes: Project
+) -> None:
+    wizard.open()
+    wizard.save(1, cluster=str(on_kubernetes.cluster_id), project=str(on_kubernetes.pk))
+    wizard.save(1, framework="JAX", architecture="workers_and_master")
+    plan = wizard.plan()
+    assert plan.spec is None
+    reasons = [it.message for it in plan.problems if it.path == ("architecture",)]
+    assert reasons == ["the JAXJob has no master; choose Workers only"]
+    wizard.save(1, architecture="workers_only")
+    assert ("architecture",) not in {it.path for it in wizard.plan().problems}
+
+
 @pytest.mark.usefixtures("on_kubernetes")
 def test_a_data_source_of_a_disconnected_cluster_cannot_be_selected(
     wizard: Wizard, project: Project
