@@ -79,6 +79,7 @@ class Cluster(models.Model):
     capabilities_json = CleanedJSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     checked_at = models.DateTimeField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)  # the last check that it answered
     findings_json = CleanedJSONField(default=list, blank=True)  # of the last check
     # Totals of all ready nodes, stored here because there may be thousands of nodes.
     gpu_count = models.PositiveIntegerField(default=0)

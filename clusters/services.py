@@ -26,7 +26,8 @@ from engines.queues import Wanted
 
 QUOTAS = "Quotas"  # area of findings about queues
 WORKLOADS = "Workloads"  # area of findings about what workloads wait for; reported by workloads
-CHECK_COLUMNS = ("state", "state_message", "findings_json", "checked_at")  # updated by a check
+#: Updated by a check.
+CHECK_COLUMNS = ("state", "state_message", "findings_json", "checked_at", "answered_at")
 
 
 def ensure_local() -> Cluster:
@@ -226,6 +227,8 @@ def _store_result(
     cluster.state_message = message
     cluster.findings_json = [asdict(finding) for finding in findings]
     cluster.checked_at = timezone.now()
+    if state is not State.DISCONNECTED:
+        cluster.answered_at = cluster.checked_at
     # Other columns are not written, because an administrator may have changed them meanwhile. If
     # the connection changed, its version did, too: then this result is of the old one and is
     # dropped.

@@ -191,7 +191,7 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "workload-list"
+LOGIN_REDIRECT_URL = "home"
 MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "info"}  # colors of a toast
 
 # Single sign-on through an identity provider, in addition to local accounts. Setting its address

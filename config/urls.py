@@ -2,7 +2,6 @@
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
-from django.views.generic import RedirectView
 
 from accounts.api.oauth import create_token_by_form
 from accounts.views.sign_in import CLOSED_PAGES, closed_page
@@ -17,7 +16,6 @@ from core.styleguide import styleguide
 views_by_name = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", RedirectView.as_view(pattern_name="workload-list"), name="home"),
     path("healthz", healthz, name="healthz"),
     path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from workloads.detail import urls as detail
+from workloads.home import urls as home
 from workloads.live import stream_changes
 from workloads.logs import urls as logs
 from workloads.metrics import urls as metrics
@@ -14,6 +15,7 @@ from workloads.tools import urls as tools
 from workloads.wizard import urls as wizard
 
 urlpatterns: list[URLPattern] = [
+    *home.urlpatterns,
     *table.urlpatterns,
     *scripts.urlpatterns,
     *wizard.urlpatterns,

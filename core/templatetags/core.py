@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.forms import BoundField
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_script_prefix, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -43,9 +43,17 @@ def version() -> str:
 
 
 @register.inclusion_tag("layout/nav_item.html", takes_context=True)
-def nav_item(context: template.Context, route: str, label: str, icon: str) -> dict[str, Any]:
+def nav_item(
+    context: template.Context,
+    route: str,
+    label: str,
+    icon: str,
+    badge: str = "",
+    count: int | str = "",
+) -> dict[str, Any]:
     """Draw an entry of the navigation. The entry is current on pages whose path or route begins
-    like its own, unless the page names its entry in ``nav_route``."""
+    like its own, unless the page names its entry in ``nav_route``. ``badge`` is a template that
+    draws ``count`` behind the label; without one it fetches it."""
     try:
         address = reverse(route)
     except NoReverseMatch:
@@ -53,13 +61,21 @@ def nav_item(context: template.Context, route: str, label: str, icon: str) -> di
     request = context.get("request")
     match = getattr(request, "resolver_match", None)
     url_name = (match.url_name or "") if match else ""
+    is_root = address == get_script_prefix()  # every path begins like this one
     is_below = bool(address and request) and context["request"].path.startswith(address)
     entry_of_page = context.get("nav_route")
     if entry_of_page:
         is_current = route == entry_of_page
     else:
-        is_current = is_below or url_name.startswith(route.removesuffix("list"))
-    return {"address": address, "label": label, "icon": icon, "current": is_current}
+        is_current = (is_below and not is_root) or url_name.startswith(route.removesuffix("list"))
+    return {
+        "address": address,
+        "label": label,
+        "icon": icon,
+        "current": is_current,
+        "badge": badge,
+        "count": count,
+    }
 
 
 @register.simple_tag

@@ -2,7 +2,7 @@
 // can turn them off, because spoken letters would press them.
 const KEPT = "single-keys";
 const NEXT_MS = 1000; // the second key of two follows within
-const PAGES = { w: "/workloads/", t: "/templates/", p: "/projects/", c: "/clusters/" };
+const PAGES = { h: "/", w: "/workloads/", t: "/templates/", p: "/projects/", c: "/clusters/" };
 const TYPING = "input, textarea, select, [contenteditable], .xterm, .show";
 const DRAWER = "#drawer-dialog"; // the only dialog whose content has shortcuts
 const sheet = document.getElementById("keys");

@@ -17,12 +17,13 @@ NOBODY = "nobody"
 ASSETS = ("environments", "compute-resources", "data-sources", "credentials", "templates")
 
 PAGES_FOR_ANYONE = {
-    *("", "healthz", "health/notice/", "accounts/login/", "accounts/inactive/"),
+    *("healthz", "health/notice/", "accounts/login/", "accounts/inactive/"),
     "notifications/bell/",
 }
 #: Pages that show what their reader may see, or only what is theirs.
 PAGES_FOR_ALL = {
     *("accounts/logout/", "accounts/password/change/", "api-reference/", "styleguide/"),
+    *("", "overview/needs/", "overview/dismiss/"),
     *("palette/", "stream/", "device/", "access-keys/", "access-keys/new/", "notifications/"),
     *("notifications/read/", "notifications/settings/", "notifications/settings/new/"),
     *("workloads/rows/", "workloads/filter/", "workloads/matching/", "workloads/bulk/"),

@@ -5,6 +5,7 @@ from workloads.models.attempt import Attempt
 from workloads.models.cause import CausePeriod
 from workloads.models.choices import Source
 from workloads.models.decision import AdmissionDecision, DecisionQuerySet
+from workloads.models.dismissal import Dismissal
 from workloads.models.draft import Draft
 from workloads.models.event import Event
 from workloads.models.queries import WorkloadQuerySet
@@ -18,6 +19,7 @@ __all__ = [
     "Attempt",
     "CausePeriod",
     "DecisionQuerySet",
+    "Dismissal",
     "Draft",
     "Event",
     "Rank",
