@@ -9,7 +9,19 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import access, fit, live, loop, report, search, table, terminal, training, validation
+from bench import (
+    access,
+    fit,
+    live,
+    loop,
+    overview,
+    report,
+    search,
+    table,
+    terminal,
+    training,
+    validation,
+)
 from tests.product import Trainyard
 
 RUNNING = {
@@ -21,6 +33,7 @@ RUNNING = {
 }
 ALONE = {
     "table": table.rows,
+    "overview": overview.rows,
     "access": access.rows,
     "trainer": loop.rows,
     "fit": fit.rows,

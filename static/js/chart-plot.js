@@ -5,8 +5,8 @@ import { moment } from "./times.js";
 const COLOURS = 8;
 const HEIGHT = 210;
 
-const style = (name, element = document.documentElement) => getComputedStyle(element).getPropertyValue(name).trim();
-function rankColour(number) {
+export const style = (name, element = document.documentElement) => getComputedStyle(element).getPropertyValue(name).trim();
+export function rankColour(number) {
   const probe = document.createElement("i");
   probe.className = `rank-${number % COLOURS}`;
   document.body.append(probe);

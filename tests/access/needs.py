@@ -23,7 +23,7 @@ PAGES_FOR_ANYONE = {
 #: Pages that show what their reader may see, or only what is theirs.
 PAGES_FOR_ALL = {
     *("accounts/logout/", "accounts/password/change/", "api-reference/", "styleguide/"),
-    *("", "overview/needs/", "overview/dismiss/"),
+    *("", "overview/needs/", "overview/dismiss/", "overview/gpus/"),
     *("palette/", "stream/", "device/", "access-keys/", "access-keys/new/", "notifications/"),
     *("notifications/read/", "notifications/settings/", "notifications/settings/new/"),
     *("workloads/rows/", "workloads/filter/", "workloads/matching/", "workloads/bulk/"),

@@ -1,12 +1,6 @@
 """REST: what projects, departments and clusters held over time, computed from the events of their
 workloads."""
 
-from bisect import bisect_left
-from collections.abc import Iterable
-from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -18,8 +12,7 @@ from clusters.api.clusters import find_cluster
 from core.rest.api import not_found, translate_errors
 from core.rest.measures import Measurements, MeasureQuery, measurement
 from projects.models import Department, Project
-from spec.phases import HOLDING_RESOURCES
-from workloads.models import Event, Workload
+from workloads.history.held import holding_periods
 
 router = Router(tags=["Projects"], by_alias=True)
 
@@ -88,11 +81,10 @@ def _measure_allocation(query: MeasureQuery, condition: Q, measures: Measures) -
     moments = query.moments()
     columns = dict.fromkeys(measures[name][0] for name in query.metric_type)
     sums = {name: [0.0] * len(moments) for name in columns}
-    for amounts, since, until in _holding_periods(query, condition, list(columns)):
-        first = bisect_left(moments, since)
-        last = len(moments) if until is None else bisect_left(moments, until)
-        for name, amount in amounts.items():
-            for index in range(first, last):
+    periods = holding_periods(condition, list(columns), start=query.start, end=query.end)
+    for period in periods:
+        for index in period.indexes(moments):
+            for name, amount in period.columns.items():
                 sums[name][index] += amount
     series = []
     for name in query.metric_type:
@@ -100,27 +92,3 @@ def _measure_allocation(query: MeasureQuery, condition: Q, measures: Measures) -
         values = (round(it * factor, 4) for it in sums[column])
         series.append(measurement(name, dict(zip(moments, values, strict=True))))
     return Measurements(measurements=series)
-
-
-def _holding_periods(
-    query: MeasureQuery, condition: Q, columns: list[str]
-) -> Iterable[tuple[dict[str, Any], datetime, datetime | None]]:
-    """The periods in which workloads held resources: the amounts by column, the start, and the end
-    or ``None`` if it has not ended. A period lasts from one change of phase to another."""
-    has_ended_before = Q(completed_at__lt=query.start) | Q(deleted_at__lt=query.start)
-    workloads = Workload.objects.filter(condition, created_at__lt=query.end).exclude(
-        has_ended_before
-    )
-    amounts = {row.pop("pk"): row for row in workloads.order_by().values("pk", *columns)}
-    events = Event.objects.filter(workload__in=workloads, at__lt=query.end).exclude(phase="")
-    rows = events.order_by("workload_id", "at", "pk").values_list("workload_id", "at", "phase")
-    for pk, changes in groupby(rows.iterator(), key=itemgetter(0)):
-        since: datetime | None = None
-        for _, at, phase in changes:
-            if phase in HOLDING_RESOURCES:
-                since = since or at
-            elif since is not None:
-                yield amounts[pk], since, at
-                since = None
-        if since is not None:
-            yield amounts[pk], since, None

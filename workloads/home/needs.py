@@ -26,6 +26,8 @@ LONG_IDLE = timedelta(hours=1)
 SAME_CAUSE_WITHIN = timedelta(hours=1)
 KEYS_END_WITHIN = timedelta(days=7)
 MOST_LISTED = 100  # workloads that need somebody
+MOST_GROUPS = 10  # entries of the list
+MOST_NAMED = 8  # workloads of an entry that is unfolded
 MOST_IDLE = 20  # workloads whose samples are read to find idle ones
 #: What a failure without a class is called, by its reason.
 REASONS = {
@@ -101,6 +103,20 @@ class NeedGroup:
     @property
     def first(self) -> Need:
         return self.needs[0]
+
+    @property
+    def named(self) -> list[Need]:
+        """The needs that are listed when the group is unfolded."""
+        return self.needs[:MOST_NAMED]
+
+    @property
+    def unnamed_count(self) -> int:
+        return len(self.needs) - len(self.named)
+
+    @property
+    def keys(self) -> str:
+        """The keys of its needs, as one value of the form that ticks them off."""
+        return ",".join(need.key for need in self.needs)
 
     @property
     def is_folded(self) -> bool:

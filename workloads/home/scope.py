@@ -16,16 +16,23 @@ from projects.models import Project
 from workloads.models import Workload, WorkloadQuerySet
 
 EVERYONE = "everyone"
+POOLS = "pool"
+DEFAULT_PERIOD = "24h"
+#: Each period that the chart of GPUs can cover, with its label.
+PERIOD_LABELS = {"24h": "24 h", "7d": "7 d", "30d": "30 d"}
 
 
 @dataclass(frozen=True)
 class HomeScope:
     """The state of the page, all of it in its address. ``project`` is ``None`` for all projects;
-    ``shows_everyone``: the needs of all people are listed, not only the reader's."""
+    ``shows_everyone``: the needs of all people are listed, not only the reader's. ``period`` is
+    what the chart of GPUs covers, by project or ``by_pool``."""
 
     reader: User
     project: Project | None = None
     shows_everyone: bool = False
+    period: str = DEFAULT_PERIOD
+    by_pool: bool = False
 
     @classmethod
     def parse(cls, query: QueryDict, reader: User) -> "HomeScope":
@@ -34,17 +41,25 @@ class HomeScope:
         project = None
         if pk is not None:
             project = Project.objects.visible_to(reader).filter(pk=pk).first()
-        return cls(reader, project, query.get("needs") == EVERYONE)
+        period = query.get("period", "")
+        return cls(
+            reader,
+            project,
+            shows_everyone=query.get("needs") == EVERYONE,
+            period=period if period in PERIOD_LABELS else DEFAULT_PERIOD,
+            by_pool=query.get("by") == POOLS,
+        )
 
     @cached_property
     def projects(self) -> Sequence[Project]:
         """All projects that the reader sees, which the page offers to choose from."""
         rows = Project.objects.visible_to(self.reader)
-        return list(rows.select_related("cluster", "department"))
+        rows = rows.select_related("cluster")
+        return list(rows.prefetch_related("cluster__pools", "pool_quotas__pool"))
 
     @property
     def chosen_projects(self) -> Sequence[Project]:
-        return self.projects if self.project is None else [self.project]
+        return [it for it in self.projects if self.project in (None, it)]
 
     @cached_property
     def clusters(self) -> Sequence[Cluster]:
@@ -76,6 +91,22 @@ class HomeScope:
         return self.with_changes(shows_everyone=True)
 
     @property
+    def periods(self) -> list[tuple[str, "HomeScope", bool]]:
+        """The label of each period, the state with it, and whether it is the chosen one."""
+        return [
+            (label, self.with_changes(period=period), period == self.period)
+            for period, label in PERIOD_LABELS.items()
+        ]
+
+    @property
+    def groupings(self) -> list[tuple[str, "HomeScope", bool]]:
+        """The label of each grouping of the chart, the state with it, and whether it is chosen."""
+        return [
+            ("By project", self.with_changes(by_pool=False), not self.by_pool),
+            ("By node pool", self.with_changes(by_pool=True), self.by_pool),
+        ]
+
+    @property
     def query(self) -> str:
         """The query string of the page in this state, with its question mark; empty without."""
         pairs: dict[str, str] = {}
@@ -83,6 +114,10 @@ class HomeScope:
             pairs["scope"] = str(self.project.pk)
         if self.shows_everyone:
             pairs["needs"] = EVERYONE
+        if self.period != DEFAULT_PERIOD:
+            pairs["period"] = self.period
+        if self.by_pool:
+            pairs["by"] = POOLS
         return f"?{urlencode(pairs)}" if pairs else ""
 
     @property

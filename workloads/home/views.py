@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +17,7 @@ from accounts import access
 from accounts.http import Request
 from core.web.http import render_partial
 from spec.phases import ENDED, STARTED, WAITING, Phase
-from workloads.home import needs, now
+from workloads.home import gpus, needs, now
 from workloads.home.scope import HomeScope
 from workloads.models import Workload
 from workloads.table.filters import OR, Filter
@@ -25,6 +25,7 @@ from workloads.table.state import TableState
 from workloads.wizard import drafts
 
 MOST_NAMED = 3  # administrators
+CHART_SECONDS = 30
 TABLES = {"running": STARTED, "waiting": WAITING, "ended": ENDED}
 
 
@@ -55,11 +56,22 @@ def needs_count(request: Request) -> HttpResponse:
 
 
 @login_required
+@require_safe
+def gpu_chart(request: Request) -> JsonResponse:
+    """Return the numbers of the chart of GPUs. The browser may keep them for half a minute."""
+    scope = HomeScope.parse(request.GET, request.user)
+    response = JsonResponse(gpus.gpus_over_time(scope))
+    response["Cache-Control"] = f"private, max-age={CHART_SECONDS}"
+    return response
+
+
+@login_required
 @require_POST
 def dismiss(request: Request) -> HttpResponse:
-    """Tick off the needs in ``key``, and render the others."""
+    """Tick off the needs in ``keys``, and render the others."""
     scope = HomeScope.parse(request.GET, request.user)
-    number = needs.dismiss(request.POST.getlist("key"), scope.workloads(), by=request.user)
+    keys = request.POST.get("keys", "").split(",")
+    number = needs.dismiss(keys, scope.workloads(), by=request.user)
     if not request.htmx:
         done = f"Ticked off {number} workload{'' if number == 1 else 's'}."
         messages.success(request, done)
@@ -70,11 +82,13 @@ def dismiss(request: Request) -> HttpResponse:
 
 def _needs_panel(scope: HomeScope) -> dict[str, Any]:
     found = needs.find_needs(scope.needing(), scope.reader)
+    groups = needs.group_needs(found)
     is_all_of_reader = scope.project is None and not scope.shows_everyone
     count = len(found) if is_all_of_reader else needs.count_needs(scope.reader)
     return {
         "needs": found,
-        "groups": needs.group_needs(found),
+        "groups": groups[: needs.MOST_GROUPS],
+        "hidden_count": sum(len(group.needs) for group in groups[needs.MOST_GROUPS :]),
         "needs_count": count,
         "keys": needs.keys_ending_soon(scope.reader),
         "is_first_day": not Workload.objects.filter(created_by=scope.reader).exists(),
@@ -82,6 +96,7 @@ def _needs_panel(scope: HomeScope) -> dict[str, Any]:
 
 
 def _now_panels(scope: HomeScope) -> dict[str, Any]:
+    manages_clusters = access.may_anywhere(scope.reader, "clusters.update")
     return {
         "as_of": timezone.now(),
         "counts": now.count_workloads(scope),
@@ -90,6 +105,8 @@ def _now_panels(scope: HomeScope) -> dict[str, Any]:
         "running": now.running_rows(scope),
         "waiting": now.waiting_rows(scope),
         "ended": now.ended_rows(scope),
+        "quotas": gpus.quota_rows(scope),
+        "clusters": gpus.cluster_rows(scope) if manages_clusters else [],
         "drafts": drafts.unfinished_drafts(scope.reader),
     }
 

@@ -97,7 +97,7 @@ def test_what_is_ticked_off_comes_back_with_the_next_run(
     page = client.get("/").content.decode()
     assert "(1) Overview" in page
     assert f'value="failed:{workload.pk}"' in page
-    answer = client.post("/overview/dismiss/", {"key": f"failed:{workload.pk}"}, **HTMX)
+    answer = client.post("/overview/dismiss/", {"keys": f"failed:{workload.pk}"}, **HTMX)
     assert "Nothing needs you" in answer.content.decode()
     assert "<title>Overview" in answer.content.decode()
     Workload.objects.update(run=2)
@@ -108,7 +108,7 @@ def test_a_wait_that_is_ticked_off_does_not_hide_the_failure_after_it(
     client: Client, project: Project, member: User
 ) -> None:
     workload = WorkloadFactory(project=project, created_by=member, pending=True)
-    client.post("/overview/dismiss/", {"key": f"waiting:{workload.pk}"})
+    client.post("/overview/dismiss/", {"keys": f"waiting:{workload.pk}"})
     Workload.objects.update(phase=Phase.FAILED, completed_at=NOW)
     assert count_needs(member) == 1
 
@@ -119,7 +119,7 @@ def test_people_tick_off_for_themselves_and_only_what_they_see(
     mine = fail(project, member, "crashed")
     hidden = WorkloadFactory(created_by=stranger, failed=True)
     keys = [f"failed:{mine.pk}", f"failed:{hidden.pk}", "failed:x", f"odd:{mine.pk}", ""]
-    client.post("/overview/dismiss/", {"key": keys})
+    client.post("/overview/dismiss/", {"keys": ",".join(keys)})
     assert needs_of(member) == []
     assert len(find_needs(Workload.objects.all(), administrator)) == 2
 
