@@ -117,6 +117,11 @@ class AssetKind(ABC, Generic[A]):
     def draw_card(self, asset: A, cluster: Cluster | None) -> AssetCard:
         """Return an asset's card, for a cluster if one is chosen."""
 
+    def panel_of(self, asset: A) -> Values | None:
+        """Return what the page of an asset shows besides its document: values for a ``template``;
+        ``None`` if there is nothing."""
+        return None
+
     def blank_values(self) -> Values:
         """Return the initial values of the form of a new asset."""
         return {}
@@ -150,9 +155,14 @@ class AssetKind(ABC, Generic[A]):
         list."""
         return {}
 
-    def item_problems(self, asset: A, item: Values) -> Iterator[Problem]:
-        """Yield what is wrong with an item that lists an asset, besides its ``id``."""
+    def item_problems(self, asset: A, item: Values, cluster: Cluster | None) -> Iterator[Problem]:
+        """Yield what is wrong with an item that lists an asset, on a cluster if one is chosen."""
         return iter(())
+
+    def item_links(self, asset: A, item: Values) -> Iterator[tuple[str, UUID]]:
+        """Yield the kind and the id of what is stored as used by a workload that lists an
+        asset."""
+        yield self.slug, asset.pk
 
     def option_label(self, asset: A) -> str:
         """Return an asset's label among the options of a list."""

@@ -2,6 +2,7 @@
 
 from assets.compute.model import ComputeResource
 from assets.credential.model import Credential, SecretValue
+from assets.data_source.datasets.model import DatasetFile, DatasetVersion
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.environment.model import Environment
 from assets.policy_links import PolicyAsset
@@ -14,6 +15,8 @@ __all__ = [
     "Credential",
     "DataSource",
     "DataSourceAsset",
+    "DatasetFile",
+    "DatasetVersion",
     "Environment",
     "PolicyAsset",
     "SecretValue",

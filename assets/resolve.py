@@ -107,6 +107,7 @@ def _add_listed(
 ) -> None:
     """Add all listed assets of a kind as one layer, so that two of them do not merge."""
     chosen: list[tuple[Asset, Values]] = []
+    cluster = project.cluster if project else None
     for number, item in enumerate(draft.listed_assets(kind.list_key)):
         item_path = (*path, kind.list_key, number)
         asset = _find_usable(kind, _parse_id(item.get("id")), project, user)
@@ -118,7 +119,7 @@ def _add_listed(
             resolved.problems.append(_gone_problem((*item_path, "id"), kind.noun))
         elif fault := kind.fault_of(asset):
             resolved.problems.append(_fault_problem((*item_path, "id"), asset, fault))
-        elif item_problems := list(kind.item_problems(asset, item)):
+        elif item_problems := list(kind.item_problems(asset, item, cluster)):
             resolved.problems += [
                 Problem((*item_path, *it.path), it.message) for it in item_problems
             ]
@@ -127,7 +128,9 @@ def _add_listed(
     if chosen:
         names = ", ".join(dict.fromkeys(asset.name for asset, _ in chosen))
         resolved.merged.add_layer(kind.list_layer(chosen), f"{kind.noun} {names}")
-        resolved.list_links += [(kind.slug, asset.pk) for asset, _ in chosen]
+        resolved.list_links += [
+            link for asset, item in chosen for link in kind.item_links(asset, item)
+        ]
 
 
 def _add_imposed(
@@ -142,10 +145,17 @@ def _add_imposed(
     elif fault := IMPOSED_KIND.fault_of(asset):
         resolved.problems.append(_fault_problem((*path, IMPOSED_KIND.list_key), asset, fault))
     else:
-        layer = IMPOSED_KIND.list_layer([(asset, {"id": str(asset.pk)})])
+        item = {"id": str(asset.pk)}
+        cluster = project.cluster if project else None
+        for problem in IMPOSED_KIND.item_problems(asset, item, cluster):
+            message = f"{source} imposes {asset.name}, but {problem.message}"
+            resolved.problems.append(
+                Problem((*path, IMPOSED_KIND.list_key), message, source=source)
+            )
+        layer = IMPOSED_KIND.list_layer([(asset, item)])
         resolved.problems += _displaced_mounts(resolved.merged.document, layer, source, path)
         resolved.merged.add_layer(layer, source)
-        resolved.list_links.append((IMPOSED_KIND.slug, asset.pk))
+        resolved.list_links += IMPOSED_KIND.item_links(asset, item)
 
 
 def _displaced_mounts(

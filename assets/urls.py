@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from assets.base import AssetKind
+from assets.datasets import views as datasets
 from assets.gallery import edit, single, versions
 from assets.gallery import views as gallery
 from assets.kinds import KINDS
@@ -34,4 +35,11 @@ def pages(kind: AssetKind[Any]) -> list[URLPattern]:
     return addresses
 
 
-urlpatterns = [address for kind in KINDS.values() for address in pages(kind)]
+dataset_version = "datasets/<uuid:pk>/<int:number>"
+urlpatterns = [
+    *(address for kind in KINDS.values() for address in pages(kind)),
+    path("datasets/", datasets.listing, name="dataset-list"),
+    path(f"{dataset_version}/", datasets.version, name="dataset-version"),
+    path(f"{dataset_version}/file/", datasets.download, name="dataset-file"),
+    path(f"{dataset_version}/delete/", datasets.delete, name="dataset-version-delete"),
+]

@@ -41,6 +41,7 @@ KINDS = (
     "connection test",
     "credential",
     "data source",
+    "dataset version",
     "department",
     "environment",
     "general settings",

@@ -149,6 +149,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,  # seconds
         "options": {"queue": "periodic", "expires": 5},
     },
+    "datasets": {
+        "task": "assets.remove_unfinished_datasets",
+        "schedule": 3600.0,  # seconds
+        "options": {"queue": "periodic", "expires": 3600},
+    },
     "workflows": {
         "task": "workflows.advance",
         "schedule": 5.0,  # seconds; finds timeouts, and groups whose task was lost
@@ -261,6 +266,10 @@ WEBHOOK_NETWORKS = env_networks("TRAINYARD_WEBHOOK_NETWORKS")
 PUBLIC_URL = env_str("PUBLIC_URL").rstrip("/")
 # Each tool of a workload gets a host name of its own below this domain.
 TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
+
+# --- Datasets -----------------------------------------------------------------------------------
+# The folder with the versions of datasets: /mnt/datasets
+DATASETS = Path(env_str("TRAINYARD_DATASETS", str(HOME / "datasets"))).expanduser().resolve()
 
 # --- Workflows ----------------------------------------------------------------------------------
 # The node type of each platform that workflow files name: ovx-a40=nvidia-a40,dgx=nvidia-h100

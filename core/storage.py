@@ -44,6 +44,8 @@ def full_folder(reserve: int | None = None) -> Path | None:
 def _folders() -> Iterator[Path]:
     """The folders that this process writes to."""
     yield Path(settings.HOME)
+    if settings.DATASETS.is_dir():
+        yield settings.DATASETS
     database = settings.DATABASES["default"]
     folder = Path(database["NAME"]).parent
     if "sqlite" in database["ENGINE"] and folder.is_dir():

@@ -22,10 +22,12 @@ class DraftPart(BaseModel):
 
 
 class ChosenDataSource(DraftPart):
-    """One from the gallery; without a ``path`` it is where it says itself."""
+    """One from the gallery; without a ``path`` it is where it says itself. A dataset without a
+    ``version`` is mounted in its latest one."""
 
     id: str = Field(description="Its ID")
     path: str = Field("", description="The path in the container")
+    version: str = Field("", description="The version of a dataset")
 
 
 class GalleryChoices(DraftPart):

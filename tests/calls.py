@@ -27,6 +27,7 @@ def address(path: str) -> str:
         "webhook_id",
         "delivery_id",
         "subscription_id",
+        "dataset_id",
     ):
         path = path.replace(f"{{{name}}}", str(uuid4()))
     for name in (
@@ -48,6 +49,7 @@ def address(path: str) -> str:
         "channel_name",
         "pool",
         "workflow_id",
+        "version",
     ):
         path = path.replace(f"{{{name}}}", "7")
     assert "{" not in path, "a parameter that this test does not know"

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "policies": ("policy",),
     "webhooks": ("webhook",),
     "workflows": ("workflow",),
+    "datasets": ("dataset",),
     "alias": ("alias",),
     "jobs": (
         *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),

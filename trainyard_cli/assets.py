@@ -12,7 +12,7 @@ from trainyard_cli.show import Item
 Body = dict[str, Any]
 SOURCES = "dataSources"
 TEMPLATE = "template"
-SOURCE_WORDS = {"type", "name", "path"}
+SOURCE_WORDS = {"type", "name", "path", "version"}
 
 
 @dataclass(frozen=True)
@@ -114,15 +114,16 @@ def find_usable_id(invocation: Invocation, noun: AssetNoun, name: str, project: 
 
 
 def _replace_source_name(invocation: Invocation, item: Body, project: str) -> Body:
-    """Return a data source as requests name it: by its id, and by a path if it is not mounted at
-    its own."""
+    """Return a data source as requests name it: by its id, by a path if it is not mounted at its
+    own, and by the version of a dataset."""
     name = str(item.get("name") or item.get("id") or "")
-    request = {"id": find_usable_id(invocation, DATA_SOURCE, name, project)}
-    return request | ({"path": item["path"]} if item.get("path") else {})
+    given = {key: item[key] for key in ("path", "version") if item.get(key)}
+    return {"id": find_usable_id(invocation, DATA_SOURCE, name, project), **given}
 
 
 def parse_data_source(text: str) -> Body:
     """Parse the value of ``--datasource``: ``type=nfs,name=images,path=/data``, or a name alone.
+    A dataset may have a ``version``.
 
     The type is ignored, because a data source has one. Raises ``BadValue`` for anything else.
     """
@@ -130,5 +131,8 @@ def parse_data_source(text: str) -> Body:
         dict(it.partition("=")[::2] for it in text.split(",")) if "=" in text else {"name": text}
     )
     if not words.get("name") or not words.keys() <= SOURCE_WORDS:
-        raise BadValue(f"--datasource: {text!r} is not name=NAME, with path=/data if it differs")
+        raise BadValue(
+            f"--datasource: {text!r} is not name=NAME, with path=/data if it differs, and "
+            "version=2 of a dataset"
+        )
     return {key: value for key, value in words.items() if key != "type"}

@@ -1,9 +1,13 @@
 """The card of a data source in a gallery."""
 
+from django.template.defaultfilters import filesizeformat
+
 from assets.base import AssetCard, Columns, Fact
+from assets.data_source.datasets.uses import find_version
 from assets.data_source.form import KINDS
 from assets.data_source.model import DataSource
 from clusters.models import Cluster
+from core.words import count_nouns
 from spec.data.data_source import SourceKind
 from spec.data.storage import ClaimInfo
 
@@ -21,6 +25,7 @@ WHERE = {
     SourceKind.GIT: ("brand-git", "Repository", "repository"),
     SourceKind.CONFIG_MAP: ("file-settings", "ConfigMap", "configMap"),
     SourceKind.SECRET: ("lock", "Secret", "secret"),
+    SourceKind.DATASET: ("versions", "Latest version", ""),
 }
 
 FILES = "Files"
@@ -37,7 +42,9 @@ COLUMNS: Columns = (
 def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     spec = source.spec
     icon, name, key = WHERE[spec.kind]
-    facts = [(icon, name, str(spec.item[key]))] if spec.item[key] else []
+    facts = [(icon, name, str(spec.item[key]))] if spec.item.get(key) else []
+    if spec.dataset:
+        facts = _version_facts(source)
     if spec.pvc and spec.pvc.claim_info:
         facts = [(icon, name, source.claim_name), *_claim_facts(spec.pvc.claim_info)]
     if spec.config_map_volume and (texts := spec.config_map_volume.texts):
@@ -51,6 +58,16 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     if spec.item.get("readOnly"):
         chips.append(("Read only", "neutral"))
     return AssetCard(facts, chips)
+
+
+def _version_facts(dataset: DataSource) -> list[Fact]:
+    """Return the facts of the latest version of a dataset."""
+    icon, name, _ = WHERE[SourceKind.DATASET]
+    latest = find_version(dataset)
+    if latest is None:
+        return [(icon, name, "None yet")]
+    content = f"{count_nouns([(latest.num_files, 'file')])}, {filesizeformat(latest.size)}"
+    return [(icon, name, str(latest.number)), ("files", FILES, content)]
 
 
 def _claim_facts(info: ClaimInfo) -> list[Fact]:

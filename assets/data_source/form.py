@@ -25,6 +25,7 @@ KINDS: tuple[Option, ...] = (
     (SourceKind.HOST_PATH, "Host path"),
     (SourceKind.CONFIG_MAP, "ConfigMap"),
     (SourceKind.SECRET, "Secret"),
+    (SourceKind.DATASET, "Dataset"),
 )
 
 
@@ -186,6 +187,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
         ),
         _path_field("secretVolume.mountPath"),
     ),
+    SourceKind.DATASET: (_path_field("dataset.path"),),
 }
 
 

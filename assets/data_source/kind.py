@@ -5,17 +5,19 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
+from accounts.models import User
 from assets.base import AssetCard, AssetKind
 from assets.credential.model import Credential
 from assets.credential.usable import fault_of, find_usable_credential, reason_unfit
 from assets.data_source import card
+from assets.data_source.datasets import shown, uses
 from assets.data_source.form import KINDS, DataSourceForm, blank_values, initial_values
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.data_source.wire import WIRE
 from assets.links import Reference
 from assets.policy_links import PolicyAsset
 from clusters.models import Cluster
-from projects.scopes import OwningScope
+from projects.scopes import OwningScope, ScopedQuerySet
 from spec.data import data_source, places
 from spec.data.credential import ADDRESS_FIELDS
 from spec.draft import Values
@@ -37,7 +39,10 @@ class DataSourceAssetKind(AssetKind[DataSource]):
 
     noun = "data source"
     title = "Data sources"
-    lead = "Where data is, and where pods find it: a claim, a share, a bucket, a repository."
+    lead = (
+        "Where data is, and where pods find it: a claim, a share, a bucket, a repository, or a "
+        "dataset that Trainyard keeps in versions."
+    )
     icon = "database"
     type_label = "Type"
     columns = card.COLUMNS
@@ -48,6 +53,14 @@ class DataSourceAssetKind(AssetKind[DataSource]):
 
     def draw_card(self, asset: DataSource, cluster: Cluster | None) -> AssetCard:
         return card.draw(asset, cluster)
+
+    def panel_of(self, asset: DataSource) -> Values | None:
+        panel = shown.versions_panel(asset)
+        return {**panel, "template": "assets/datasets/_versions.html"} if panel else None
+
+    def visible_to(self, user: User) -> ScopedQuerySet[DataSource]:
+        # Cards of datasets tell their latest version.
+        return super().visible_to(user).prefetch_related("versions")
 
     def blank_values(self) -> Values:
         return blank_values()
@@ -105,16 +118,32 @@ class DataSourceAssetKind(AssetKind[DataSource]):
     def list_layer(self, chosen: Sequence[tuple[DataSource, Values]]) -> Values:
         storage: dict[str, list[Values]] = {}
         for source, item in chosen:
-            key, volume = source.storage(str(item.get("path") or ""))
-            storage.setdefault(key, []).append(volume)
+            volume = _volume(source, item)
+            if volume:
+                key, part = volume
+                storage.setdefault(key, []).append(part)
         return {"storage": storage}
 
-    def item_problems(self, asset: DataSource, item: Values) -> Iterator[Problem]:
-        """Yield a problem if nothing can be mounted at the path."""
+    def item_problems(
+        self, asset: DataSource, item: Values, cluster: Cluster | None
+    ) -> Iterator[Problem]:
+        """Yield a problem if nothing can be mounted at the path, or if the version of a dataset
+        cannot be mounted."""
         try:
             PATH_ADAPTER.validate_python(item.get("path") or asset.spec.path)
         except ValidationError as error:
             yield Problem(("path",), problems_in(error)[0].message)
+        field, message = uses.why_unfit(asset, _version_number(item), cluster)
+        if message:
+            yield Problem((field,), message)
+
+    def item_links(self, asset: DataSource, item: Values) -> Iterator[tuple[str, UUID]]:
+        """Yield the data source, and the version of a dataset."""
+        yield from super().item_links(asset, item)
+        if uses.is_dataset(asset):
+            version = uses.find_version(asset, _version_number(item))
+            if version:
+                yield uses.VERSION, version.pk
 
     def option_label(self, asset: DataSource) -> str:
         """Return the option as people read it: ``imagenet (NFS at /data)``."""
@@ -126,6 +155,19 @@ class DataSourceAssetKind(AssetKind[DataSource]):
         credential = asset.spec.credential
         if credential and credential.asset_id:
             yield "", CREDENTIAL, credential.asset_id
+
+
+def _version_number(item: Values) -> str:
+    return str(item.get("version") or "").strip()
+
+
+def _volume(source: DataSource, item: Values) -> tuple[str, Values] | None:
+    """Return the list of a pod's ``storage`` and the item there that mounts a source; ``None`` for
+    a dataset without such a version."""
+    path = str(item.get("path") or "")
+    if uses.is_dataset(source):
+        return uses.volume_of(source, _version_number(item), path or source.spec.path)
+    return source.storage(path)
 
 
 def _issue(
@@ -140,6 +182,9 @@ def _issue(
             return f"its credential {named.name} is gone, or no longer valid"
         if issue := credential.issue_in(cluster):
             return f"its credential {credential.name} cannot be used: {issue}"
+    _, unfit = uses.why_unfit(source, "", cluster)
+    if unfit:
+        return unfit.partition(";")[0]
     if cluster.outage:
         return f"the cluster {cluster} is disconnected"
     missing = _missing_claim(source, spec, cluster)

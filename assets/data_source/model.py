@@ -1,6 +1,6 @@
 """The models of a data source and of its link to a credential."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.urls import reverse
@@ -12,6 +12,11 @@ from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.data import data_source
 
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+    from assets.data_source.datasets.model import DatasetVersion
+
 
 class DataSource(Asset):
     """Where data is and how pods get it (``spec.data_source``)."""
@@ -21,6 +26,9 @@ class DataSource(Asset):
     spec_json = DocumentField(data_source.DataSourceSpec, default=dict)
 
     objects = ScopedQuerySet["DataSource"].as_manager()
+
+    if TYPE_CHECKING:
+        versions: "RelatedManager[DatasetVersion]"
 
     class Meta:
         ordering = ["name"]
@@ -42,7 +50,8 @@ class DataSource(Asset):
             return None
 
     def storage(self, path: str = "") -> tuple[str, dict[str, Any]]:
-        """Return the list of a pod's ``storage`` that it belongs to, and its item there.
+        """Return the list of a pod's ``storage`` that it belongs to, and its item there. A dataset
+        has none itself; see :mod:`assets.data_source.datasets.uses`.
 
         ``path`` is another path in the container than its own.
         """

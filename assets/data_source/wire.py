@@ -110,5 +110,6 @@ WIRE = AssetWire(
             "config_map",
         ),
         _wire_type(SourceKind.SECRET, "secret-volume", "secrets", "a Secret data source", "secret"),
+        _wire_type(SourceKind.DATASET, "dataset", "dataset", "a dataset"),
     ),
 )

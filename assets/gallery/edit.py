@@ -25,10 +25,12 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @form_methods
 @login_required
 def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
-    """Create an asset. The query may have ``project``, ``next``, and ``slot``: the input that the
-    new asset is for."""
+    """Create an asset. The query may have ``project``, ``next``, a ``type``, and ``slot``: the
+    input that the new asset is for."""
     services.check_creatable(kind, request.user)
     initial = kind.blank_values() | {"cluster": request.GET.get("cluster", "")}
+    if "kind" in initial and request.GET.get("type") in dict(kind.types):
+        initial["kind"] = request.GET["type"]
     form = _form(request, kind, initial, scope=_requested_scope(request, kind))
     if request.method == "POST" and form.is_valid():
         try:

@@ -38,6 +38,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             ("Cluster", str(asset.cluster or EVERY_CLUSTER)),
             ("Created by", asset.created_by.username if asset.created_by else ""),
         ],
+        "panel": kind.panel_of(asset),
         "yaml": as_yaml(kind, asset, request.user),
         "users": [
             (table.noun().capitalize(), holder)

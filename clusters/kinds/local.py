@@ -48,14 +48,14 @@ class LocalKind(ClusterKind):
             settings.LOCAL_ENGINE_HOME,
             images=settings.LOCAL_IMAGES,
             virtual_gpus=settings.LOCAL_VIRTUAL_GPUS,
-            paths=settings.LOCAL_PATHS,
+            paths=mountable_paths(),
         )
 
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
+        return planner.complaints(launch, settings.LOCAL_IMAGES, mountable_paths())
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        return refusals.complaints(launch, settings.LOCAL_PATHS)
+        return refusals.complaints(launch, mountable_paths())
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         for role in launch.spec.described_roles:
@@ -66,8 +66,14 @@ class LocalKind(ClusterKind):
             yield Problem(parse_path(lack.field), lack.message)
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
-        for _, message in planning.complaints(storage, settings.LOCAL_PATHS):
+        for _, message in planning.complaints(storage, mountable_paths()):
             yield message
+
+
+def mountable_paths() -> list[str]:
+    """Return the folders that workloads may mount: those that administrators allow, and each
+    version of a dataset."""
+    return [*settings.LOCAL_PATHS, f"{settings.DATASETS}/*"]
 
 
 LOCAL = LocalKind()

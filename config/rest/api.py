@@ -20,6 +20,7 @@ from accounts.api.tokens import Bearer
 from accounts.api.tokens import router as accounts
 from accounts.api.users import router as users
 from accounts.devices.api import router as devices
+from assets.api.datasets import router as datasets
 from assets.api.routes import asset_router as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
@@ -148,6 +149,7 @@ api.add_router("", notification_channels)
 api.add_router("", people_notifications)
 for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
+api.add_router("", datasets)
 api.add_router("/workload-templates", templates)
 api.add_router("", workload_types)
 api.add_router("", allocation)

@@ -21,6 +21,7 @@ PATH_PARAMETERS = {
     "category_id": "The ID of the category",
     "channel_name": "The name of the channel",
     "cluster_id": "The ID of the cluster",
+    "dataset_id": "The ID of the dataset",
     "delivery_id": "The ID of the delivery",
     "department_id": "The ID of the department",
     "key_id": "The ID of the access key",
@@ -42,6 +43,7 @@ PATH_PARAMETERS = {
     "pool": "The name of the project",
     "workflow_id": "The ID of the workflow, or its label, such as train-3",
     "workload_id": "The ID of the workload",
+    "version": "The number or the ID of the version, or latest",
 }
 #: Parameters of calls that return measurements, of which Trainyard lacks some.
 MEASUREMENT_PARAMETERS = {"telemetryType", "metricType"}

@@ -168,6 +168,7 @@ EXAMPLES: dict[str, Any] = {
     "create_from_batch_script": {**PLACE, "script": SCRIPT, "spec": {"image": "pytorch/pytorch"}},
     "create_from_manifest": {"metadata": {**PLACE, "category": "nightly"}, "manifest": MANIFEST},
     "update_manifest_workload": {"manifest": MANIFEST},
+    "create_dataset": {"name": "mnist", "projectId": "1"},
     "create_workflow": {
         "projectId": "1",
         "file": WORKFLOW,

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from spec.data.dataset import Dataset
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import S3, Git, HostPath, Nfs, Pvc, Storage
 from spec.part import Part
@@ -12,7 +13,8 @@ from spec.values.variable import NamedCredential
 
 
 class SourceKind(StrEnum):
-    """Named as the lists of ``spec.storage``, where a data source becomes an item."""
+    """Named as the lists of ``spec.storage``, where a data source becomes an item. Only a dataset
+    has no list: a version of it becomes an item of another kind."""
 
     PVC = "pvc"
     NFS = "nfs"
@@ -21,6 +23,7 @@ class SourceKind(StrEnum):
     GIT = "git"
     CONFIG_MAP = "configMapVolume"
     SECRET = "secretVolume"  # noqa: S105 -- the API's word for a kind of volume, not a secret
+    DATASET = "dataset"
 
 
 PART_FIELDS = ("pvc", "nfs", "host_path", "s3", "git", "config_map_volume", "secret_volume")
@@ -32,11 +35,12 @@ PART_TYPES: dict[SourceKind, type[Part]] = {
     SourceKind.GIT: Git,
     SourceKind.CONFIG_MAP: ConfigMapVolume,
     SourceKind.SECRET: SecretVolume,
+    SourceKind.DATASET: Dataset,
 }
 #: The field of each kind that has the path in the container.
 PATH_FIELDS = {
-    kind: "path" if kind in {SourceKind.PVC, SourceKind.S3, SourceKind.GIT} else "mountPath"
-    for kind in SourceKind
+    kind: "mountPath" if "mount_path" in part.model_fields else "path"
+    for kind, part in PART_TYPES.items()
 }
 
 
@@ -52,6 +56,7 @@ class DataSourceSpec(Part):
     git: Git | None = None
     config_map_volume: ConfigMapVolume | None = None
     secret_volume: SecretVolume | None = None
+    dataset: Dataset | None = None
 
     @model_validator(mode="after")
     def _one_of_its_kind(self) -> Self:
@@ -73,7 +78,7 @@ class DataSourceSpec(Part):
 
     @property
     def as_storage(self) -> Storage:
-        """A pod's storage with only this item."""
+        """A pod's storage with only this item; with nothing for a dataset."""
         given = {name: (part,) for name in PART_FIELDS if (part := getattr(self, name)) is not None}
         return Storage.model_construct(None, **given)
 

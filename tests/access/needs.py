@@ -28,7 +28,7 @@ PAGES_FOR_ALL = {
     *("notifications/read/", "notifications/settings/", "notifications/settings/new/"),
     *("workloads/rows/", "workloads/filter/", "workloads/matching/", "workloads/bulk/"),
     *("workloads/views/", "workloads/new/", "workloads/new/batch-script/", "credentials/new/"),
-    *(f"{resource}/" for resource in ("clusters", "projects", "workloads", *ASSETS)),
+    *(f"{resource}/" for resource in ("clusters", "projects", "workloads", "datasets", *ASSETS)),
     *(f"{resource}/export.csv" for resource in ("workloads", *ASSETS)),
 }
 PAGES_OF_AN_OWNER = re.compile(
@@ -54,6 +54,10 @@ PAGES = {
     "clusters/<uuid:pk>/node-pools/<int:pool>/": "nodepools.update",
     "clusters/<uuid:pk>/node-pools/<int:pool>/delete/": "nodepools.delete",
     "credentials/<uuid:pk>/copy/": "credentials.read",  # anyone may create one of their own
+    # A version belongs to the data source that its dataset is.
+    "datasets/<uuid:pk>/<int:number>/": "data-sources.read",
+    "datasets/<uuid:pk>/<int:number>/file/": "data-sources.read",
+    "datasets/<uuid:pk>/<int:number>/delete/": "data-sources.delete",
     "mail-server/delete/": "settings.update",
     "projects/<int:pk>/policy/": "policies.read",
     "tools/signin/<uuid:pk>/<slug:slug>/": "workloads.read",
@@ -96,6 +100,7 @@ RESOURCES_OF_PATHS = {
     "asset/environment": "environments",
     "asset/compute": "compute-resources",
     "asset/datasource": "data-sources",
+    "datasets": "data-sources",
     "asset/credentials": "credentials",
     "asset/workload-template": "templates",
     "workload-templates": "templates",

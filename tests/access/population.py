@@ -7,6 +7,8 @@ from uuid import UUID, uuid4
 
 from accounts import groups, roles, service_accounts, tokens
 from accounts.models import AccessKey, AccessRule, User
+from assets.data_source.datasets import store
+from assets.datasets import services as datasets
 from assets.kinds import KINDS
 from assets.versions import history
 from clusters.models import ConnectionTest, NodePool
@@ -76,6 +78,9 @@ QUERIES = {
     "/api/v1/audit/log/file": f"?{TIME[1:]}",
     "/api/v1/storage-classes": "?clusterId={clusters}",
     "/api/v1/storage-classes/details": "?clusterId={clusters}",
+    "/api/v1/datasets/{dataset_id}/versions/{version}/pieces": "?path=a.txt",
+    "/api/v1/datasets/{dataset_id}/versions/{version}/content": "?path=a.txt",
+    "datasets/<uuid:pk>/<int:number>/file/": "?path=a.txt",
     "/api/v1/nodes/telemetry": "?telemetryType=TOTAL_GPUS&groupBy=ClusterId",
     "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
     "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
@@ -187,6 +192,8 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
         "templates": TemplateFactory.create(**named).pk,
         "clusters": cluster.pk,
         "versions": 1,
+        "datasets": _dataset(project, admin),
+        "number": 1,
         "tests": asked.pk,
         "cluster-tests": asked.pk,
         "nodes": cluster.nodes.get().pk,
@@ -227,6 +234,15 @@ def _templates(project: Project) -> dict[str, Any]:
     }
     ids = {f"workload-templates/{kind.traits.path}": row.pk for kind, row in rows.items()}
     return ids | {"workload-templates": rows[WorkloadKind.WORKSPACE].pk}
+
+
+def _dataset(project: Project, by: User) -> UUID:
+    """Create a dataset with a version that has the file ``a.txt``, and return its id."""
+    dataset = datasets.create_dataset(f"{SECRET}-digits", scope=Home(project), by=by)
+    version = datasets.begin_version(dataset, by=by)
+    store.write_piece(version.key, "a.txt", 0, SECRET.encode())
+    datasets.finish_version(version, by=by)
+    return dataset.pk
 
 
 def _hooks(project: Project) -> dict[str, Any]:

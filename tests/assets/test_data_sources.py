@@ -35,6 +35,7 @@ FILLED: dict[str, dict[str, str]] = {
         "configMapVolume_mountPath": "/conf",
     },
     "secretVolume": {"secretVolume_secret": "keys", "secretVolume_mountPath": "/keys"},
+    "dataset": {"dataset_path": "/digits"},
 }
 
 

@@ -20,9 +20,11 @@ MAKES_TEMPLATES = {
     "workloads/services.py",
     "workloads/wizard/template_views.py",
 }
-#: The section that asks for several data sources, and the links to credentials of images and of
-#: imposed data sources.
+#: The verbs and pages of datasets, the section that asks for several data sources, and the links to
+#: credentials of images and of imposed data sources.
 NAMES_A_KIND = {
+    "assets/datasets/services.py",
+    "assets/datasets/views.py",
     "assets/imposed.py",
     "workloads/submission.py",
     "workloads/wizard/sections/storage.py",

@@ -25,6 +25,7 @@ BESIDE = (
     "accounts.rules",
     "accounts.service_accounts",
     "accounts.tokens",
+    "assets.datasets.services",
     "clusters.connection_tests",
     "clusters.nodes.pools",
     "notifications.channels.services",
@@ -38,6 +39,9 @@ BESIDE = (
 BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_after_check"}
 #: Public functions there that people cause nothing by, and why.
 NO_VERBS = {
+    "assets.datasets.services.begin_version": "nobody can use it before finish_version",
+    "assets.datasets.services.add_piece": "a part of a version that nobody can use yet",
+    "assets.datasets.services.forget_workflow": "a part of the deletion of a workflow",
     "accounts.devices.sign_ins.begin": "of a program that nobody knows yet",
     "accounts.devices.sign_ins.find_by_secret": "reads",
     "accounts.devices.sign_ins.find_waiting": "reads",

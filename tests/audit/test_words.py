@@ -12,8 +12,8 @@ VERBS_SO_FAR = """
 """
 KINDS_SO_FAR = """
     access key | access rule | cluster | compute resource | connection test | credential
-    | data source | department | environment | general settings | group | mail server | node pool
-    | policy
+    | data source | dataset version | department | environment | general settings | group
+    | mail server | node pool | policy
     | project | rank | request | role | sign-in by code | subscription
     | template | user | webhook | workflow | workload
 """

@@ -19,6 +19,7 @@ from projects import departments, members
 from projects import services as projects
 from projects.scopes import OwningScope
 from spec.kind import WorkloadKind
+from tests.audit.datasets import DATASETS
 from tests.audit.hooks import HOOKS
 from tests.audit.objects import (
     DEPARTMENT,
@@ -130,6 +131,7 @@ def _update_template(s: AuditedObjects) -> None:
 VERBS: Verbs = (
     PEOPLE
     | HOOKS
+    | DATASETS
     | WORKFLOWS
     | {
         "projects.services.create_project": (

@@ -177,6 +177,7 @@ ASSETS: dict[str, dict[str, Any]] = {
     "datasource/host-path": {"path": "/mnt/data", "mountPath": "/data"},
     "datasource/config-map": {"configMap": "conf", "mountPath": "/conf"},
     "datasource/secrets": {"secret": "keys", "mountPath": "/keys"},
+    "datasource/dataset": {"path": "/data"},
     "credentials/access-key": {"accessKeyId": "AKIA1", "secretAccessKey": "zanzibar"},
     "credentials/docker-registry": {"user": "a", "password": "zanzibar", "url": "example.com"},
     "credentials/generic-secret": {"keyValuePairs": [{"key": "token", "value": "zanzibar"}]},

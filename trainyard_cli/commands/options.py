@@ -136,7 +136,9 @@ def _asset_parameters() -> list[Parameter]:
         text="An environment. NAME=VALUE is a variable, as for Run:ai's first command line.",
     )
     compute = _option(panel, "--compute", metavar="NAME", text="A compute resource.")
-    words = "A data source, mounted where it says, or at its path. name=, path="
+    words = (
+        "A data source, mounted where it says, or at its path. name=, path=, version= of a dataset"
+    )
     source = _option(panel, "--datasource", metavar="WORD=…", text=words)
     return [
         parameter("template", str, template, ""),

@@ -12,19 +12,12 @@ import typer
 
 from trainyard_cli.errors import CliError, ExitCode, reason_of, wrong_use
 from trainyard_cli.invocation import Invocation, current_invocation
-from trainyard_cli.show import GAP, Item
+from trainyard_cli.osmo import TextOrJson, local_time, print_table
+from trainyard_cli.show import Item
 
 PATH = "/osmo/workflow"
 STDIN = "-"  # in place of a file
-TIME = "%b %d, %Y %H:%M %Z"
 LOW_PRIORITY = "WARNING: LOW priority can be preempted during the run."
-
-
-class TextOrJson(str, Enum):
-    """Values of ``-t``."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class WorkflowPriority(str, Enum):
@@ -157,7 +150,7 @@ def query(
         "Workflow ID": answer["name"],
         "Status": answer["status"],
         "User": answer["submitted_by"],
-        "Submit Time": _local_time(answer["submit_time"]),
+        "Submit Time": local_time(answer["submit_time"]),
         "Overview": answer["overview"],
     }
     lines = [f"{name:<11} : {value}" for name, value in facts.items()]
@@ -169,13 +162,13 @@ def query(
         [
             task["name"],
             *([str(task["retry_id"])] if verbose else []),
-            _local_time(task["start_time"]),
+            local_time(task["start_time"]),
             task["status"],
         ]
         for group in answer["groups"]
         for task in group["tasks"]
     ]
-    _print_table(heads, rows)
+    print_table(heads, rows)
 
 
 def list_workflows(
@@ -235,14 +228,14 @@ def list_workflows(
         [
             row["user"],
             row["name"],
-            _local_time(row["submit_time"]),
+            local_time(row["submit_time"]),
             row["status"],
             row["priority"],
             row["overview"],
         ]
         for row in answer["workflows"]
     ]
-    _print_table(heads, rows)
+    print_table(heads, rows)
 
 
 def logs(
@@ -377,23 +370,6 @@ def _print_text(
             print(head)
         for line in lines:
             print(line)
-
-
-def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table as OSMO does: without borders, ruled with ``=``."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for number, row in enumerate([heads, *rows]):
-        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        print(GAP.join(cells).rstrip())
-        if number == 0:
-            print("=" * (sum(widths) + len(GAP) * (len(widths) - 1)))
-
-
-def _local_time(moment: str | None) -> str:
-    """Return a moment in ISO 8601 in the zone of this machine. A dash if there is none."""
-    if not moment:
-        return "-"
-    return datetime.fromisoformat(moment.replace("Z", "+00:00")).astimezone().strftime(TIME)
 
 
 def _start_of_day(day: str) -> str | None:

@@ -46,6 +46,14 @@ class RestClient:
         """Return the JSON of a DELETE, if it has any. See ``send``."""
         return self.send("DELETE", path)
 
+    def send_bytes(self, path: str, data: bytes, /, **query: Any) -> None:
+        """Send bytes by a POST. See ``send``."""
+        self._authorized("POST", path, data, query)
+
+    def read_bytes(self, path: str, /, **query: Any) -> bytes:
+        """Return the bytes that a GET answers. See ``send``."""
+        return self._authorized("GET", path, None, query).content
+
     def send(self, method: str, path: str, body: Any = None, *, query: Any = None) -> Any:
         """Return the JSON of the answer, or ``None`` if it is empty.
 
@@ -148,9 +156,10 @@ class RestClient:
         self, method: str, path: str, body: Any, query: Any, headers: dict[str, str]
     ) -> httpx.Response:
         began = time.monotonic()
+        content = {"content": body} if isinstance(body, bytes) else {"json": body}
         with _translate_errors(self.profile.server):
             answer = self.http.request(
-                method, path, json=body, params=_drop_none(query or {}), headers=headers
+                method, path, **content, params=_drop_none(query or {}), headers=headers
             )
         spent = (time.monotonic() - began) * 1000
         print_note(

@@ -14,10 +14,14 @@ MOST_DATA_SOURCES = 100
 
 
 class MountedIn(StrictBody):
-    """A data source to mount. Without ``path`` it is mounted at its default path."""
+    """A data source to mount. Without ``path`` it is mounted at its default path, and a dataset
+    without ``version`` in its latest version."""
 
     id: UUID = Field(description="Its ID")
     path: str = Field(default="", description="The path in the container")
+    version: int | None = Field(
+        default=None, ge=1, lt=10**9, description="The version of a dataset; null for the latest"
+    )
 
 
 class ChosenIn(StrictBody):
@@ -31,7 +35,7 @@ class ChosenIn(StrictBody):
 
     def listed_assets(self) -> dict[str, Any]:
         """Return the lists of assets in the form of a pod's draft, without empty ones."""
-        document = self.model_dump(mode="json", by_alias=True)
+        document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {key: document[key] for key in sorted(ASSET_LISTS) if document.get(key)}
 
 

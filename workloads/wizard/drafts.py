@@ -7,7 +7,7 @@ from django.db import transaction
 from django.http import QueryDict
 
 from accounts.models import User
-from assets.models import Template
+from assets.models import DataSource, Template
 from clusters.models import Cluster
 from core.web.query import parse_number, parse_uuids
 from projects.models import Project
@@ -16,6 +16,7 @@ from spec.kind import WorkloadKind, kinds_of_wizard
 from workloads.models import Draft, Workload
 from workloads.wizard.capture import capture
 from workloads.wizard.sections.setup import start_from_template
+from workloads.wizard.sections.storage import DATA_SOURCES
 
 LONGEST_TAB = 36
 MOST_TABS = 8  # open pages of one draft whose last change is remembered
@@ -62,15 +63,17 @@ def begin(
     template: str = "",
     project: str = "",
     kind: str = "",
+    data_source: str = "",
+    version: str = "",
     edits: bool = False,
     rules: bool = False,
 ) -> Draft:
     """Begin a draft, or reuse the user's newest if nothing was entered into it yet.
 
     Without ``kind`` and ``template`` it is of the same kind as the user's last training.
-    ``template``, ``project`` and ``kind`` come from a URL, so that unknown ones are ignored. With
-    ``edits`` the draft changes the template, if the user may. With ``rules`` it will be a template,
-    which can have rules for its fields.
+    ``template``, ``project``, ``kind`` and ``data_source`` come from a URL, so that unknown ones
+    are ignored. With ``edits`` the draft changes the template, if the user may. With ``rules`` it
+    will be a template, which can have rules for its fields.
     """
     newest = Draft.objects.visible_to(user).first()
     draft = newest if newest and is_pristine(newest) else Draft(owner=user)
@@ -87,6 +90,11 @@ def begin(
     if base:
         start_from_template(content, base.pk, by=user)
         draft.template = base
+    source = DataSource.objects.visible_to(user).filter(pk__in=parse_uuids([data_source])).first()
+    if source:
+        chosen = {"id": str(source.pk), "path": "", "version": version}
+        listed = content.worker.values.get(DATA_SOURCES.key) or []
+        content.worker.values[DATA_SOURCES.key] = [*listed, chosen]
     draft.edits = _find_editable_template(user, draft.template) if edits else None
     if draft.edits:
         content.rules = draft.edits.draft.rules or ()

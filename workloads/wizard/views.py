@@ -33,8 +33,8 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
     """Begin a draft: from scratch, or from ``?template=`` (``&edit`` changes the template itself),
-    of a ``?kind=``, in a ``?project=``. ``?rules`` begins a template, ``?yaml`` opens the page on
-    which YAML is pasted.
+    of a ``?kind=``, in a ``?project=``, with a ``?data-source=`` in a ``?version=``. ``?rules``
+    begins a template, ``?yaml`` opens the page on which YAML is pasted.
 
     ``?copy=`` leads to the question whether to copy a workload.
     """
@@ -51,6 +51,8 @@ def workload_new(request: Request) -> HttpResponse:
         template=query.get("template", ""),
         project=query.get("project", ""),
         kind=query.get("kind", ""),
+        data_source=query.get("data-source", ""),
+        version=query.get("version", ""),
         edits="edit" in query,
         rules="rules" in query,
     )

@@ -25,6 +25,7 @@ from spec.workload import Pod
 
 Complaint = tuple[str, str]  # field below the replica, message
 SETTING = "TRAINYARD_LOCAL_PATHS"
+EACH_FOLDER = "/*"
 DEFAULT_MODE = "0600"  # mode of files
 RANK_VOLUMES = "runs/{run}/volumes/{rank}"
 
@@ -217,13 +218,22 @@ def _host_path_complaint(host: HostPath, paths: Sequence[str]) -> str:
     allowed = [path for path in paths if path.startswith("/")]
     # Links are resolved first, so that none leads out of an allowed folder.
     real = Path(os.path.realpath(host.path))
-    if not any(real.is_relative_to(os.path.realpath(path)) for path in allowed):
-        allowed_list = ", ".join(allowed) or "none so far"
+    if not any(_is_allowed(real, path) for path in allowed):
+        listed = [path for path in allowed if not path.endswith(EACH_FOLDER)]
+        allowed_list = ", ".join(listed) or "none so far"
         return (
             f"administrators do not allow {host.path} on this machine; {SETTING} lists the folders "
             f"that they allow ({allowed_list})"
         )
     return "" if real.is_dir() else f"{host.path} is not a folder on this machine"
+
+
+def _is_allowed(real: Path, path: str) -> bool:
+    """Whether a real path is in an allowed one. What ends in ``/*`` allows the folders in it, each
+    by its name, and not all of them together."""
+    if path.endswith(EACH_FOLDER):
+        return real.parent == Path(os.path.realpath(path.removesuffix(EACH_FOLDER)))
+    return real.is_relative_to(os.path.realpath(path))
 
 
 def _share_folder(nfs: Nfs, paths: Sequence[str]) -> str:

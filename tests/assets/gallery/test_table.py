@@ -142,7 +142,7 @@ def test_the_table_takes_a_fixed_number_of_queries(
 ) -> None:
     FACTORIES[prefix].create_batch(30, home=ProjectFactory())
     client.get(f"/{prefix}/?as=table")
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         assert len(names(client, f"/{prefix}/")) == 30
 
 

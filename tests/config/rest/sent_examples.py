@@ -22,7 +22,7 @@ CALLS = {call["operationId"]: (name, call) for name, call in operations(document
 SHOWN = {
     name: call["requestBody"]["content"]["application/json"].get("example")
     for name, (_, call) in CALLS.items()
-    if "requestBody" in call
+    if "application/json" in call.get("requestBody", {}).get("content", ())
 }
 
 

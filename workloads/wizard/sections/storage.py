@@ -219,6 +219,7 @@ DATA_SOURCES = Question(
             missing="not available in this project",
         ),
         Cell("path", "Container path", placeholder="default path"),
+        Cell("version", "Version", placeholder="of a dataset: the latest"),
     ),
     creates=DATA_SOURCE.slug,
 )

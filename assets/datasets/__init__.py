@@ -1,0 +1,1 @@
+"""What people and the worker do with datasets: verbs, pages, and upkeep."""
