@@ -2,7 +2,6 @@
 its data source."""
 
 from collections.abc import AsyncIterator
-from typing import BinaryIO
 from urllib.parse import quote
 from uuid import UUID
 
@@ -80,7 +79,7 @@ def download(request: Request, pk: UUID, number: int) -> StreamingHttpResponse:
     file = get_object_or_404(found.files, path=request.GET.get("path", ""))
     # Always a download: a browser must not open a page that a stranger uploaded here.
     response = StreamingHttpResponse(
-        _stream(store.open_file(found.key, file.path)), content_type="application/octet-stream"
+        _stream(found.key, file.path), content_type="application/octet-stream"
     )
     response["Content-Length"] = str(file.size)
     name = quote(file.path.rpartition("/")[2], safe="")
@@ -112,8 +111,8 @@ def _find_version(request: Request, pk: UUID, number: int) -> DatasetVersion:
     return get_object_or_404(versions.select_related("created_by", "dataset"), number=number)
 
 
-async def _stream(content: BinaryIO) -> AsyncIterator[bytes]:
-    with content:
+async def _stream(key: UUID, path: str) -> AsyncIterator[bytes]:
+    with await sync_to_async(store.open_file)(key, path) as content:
         while data := await sync_to_async(content.read)(store.CHUNK):
             yield data
 

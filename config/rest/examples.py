@@ -205,6 +205,7 @@ ASSETS: dict[str, dict[str, Any]] = {
     "datasource_host_path": {"path": "/mnt/images", "mountPath": "/data", "readOnly": True},
     "datasource_config_map": {"configMap": "settings", "mountPath": "/etc/settings"},
     "datasource_secrets": {"secret": "keys", "mountPath": "/etc/keys"},
+    "datasource_dataset": {"path": "/data/mnist"},
     "credentials_access_key": {"accessKeyId": "AKIAEXAMPLE", "secretAccessKey": "example"},
     "credentials_docker_registry": {"user": "ada", "password": "example", "url": "ghcr.io"},
     "credentials_generic_secret": {"keyValuePairs": [{"key": "token", "value": "example"}]},

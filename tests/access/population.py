@@ -80,7 +80,7 @@ QUERIES = {
     "/api/v1/storage-classes/details": "?clusterId={clusters}",
     "/api/v1/datasets/{dataset_id}/versions/{version}/pieces": "?path=a.txt",
     "/api/v1/datasets/{dataset_id}/versions/{version}/content": "?path=a.txt",
-    "datasets/<uuid:pk>/<int:number>/file/": "?path=a.txt",
+    "/datasets/<uuid:pk>/<int:number>/file/": "?path=a.txt",
     "/api/v1/nodes/telemetry": "?telemetryType=TOTAL_GPUS&groupBy=ClusterId",
     "/api/v1/org-unit/projects/telemetry": "?telemetryType=GPU_QUOTA&groupBy=ProjectId",
     "/api/v1/org-unit/departments/telemetry": "?telemetryType=GPU_QUOTA&groupBy=DepartmentId",
