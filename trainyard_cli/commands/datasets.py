@@ -139,7 +139,7 @@ def upload(
     """Upload files as a new version. The content of a folder is stored, and a file by its name."""
     invocation = current_invocation(context)
     if ":" in name:
-        raise wrong_use(f"{name} names a version.", "A new version gets its number by itself.")
+        raise wrong_use(f"{name} names a version.", "A new version gets its number automatically.")
     files = _matching(dict(_local_files(paths)), regex)
     if not files:
         raise wrong_use("There is no file to upload.")
