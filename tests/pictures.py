@@ -193,7 +193,7 @@ def submit(page: Page, name: str, *, arguments: str = "") -> None:
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     page.get_by_role("button", name="CREATE TRAINING").click()
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
 
 
 def take_all(browser: Browser, trainyard: Trainyard) -> None:

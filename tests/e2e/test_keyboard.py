@@ -110,7 +110,7 @@ def create(page: Page, noun: str) -> None:
     press(page, "Continue")
     page.wait_for_url("**/3/")
     press(page, f"Create {noun}")
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
 
 
 def make_environment(page: Page, drawer: Locator) -> None:

@@ -77,7 +77,7 @@ def test_the_quickstart_trains_across_pods(
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     page.get_by_role("button", name="CREATE TRAINING").click()
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
 
     row = page.locator("tr[data-phase]").filter(has_text=workload)
     expect(row).to_have_attribute("data-phase", "Running", timeout=TRAINED)

@@ -92,7 +92,7 @@ def test_a_training_waits_in_its_queue_and_runs_once_it_has_room(
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
     page.get_by_role("button", name="CREATE TRAINING").click()
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
     with Rest(product, PROJECT) as rest:
         (row,) = rest.send("GET", f"/workloads?filterBy=name=={NAME}")["workloads"]
         page.goto(f"/workloads/{row['id']}/")

@@ -73,7 +73,7 @@ def test_a_training_is_submitted_watched_stopped_and_deleted_without_javascript(
     press(page, "Continue")
     page.wait_for_url("**/3/")
     press(page, "Create training")
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
 
     (workload,) = rest.send("GET", "/workloads?filterBy=name==plain-pages")["workloads"]
     assert len(rest.pods(workload["id"])) == 3

@@ -142,7 +142,7 @@ def handed_over(page: Page) -> list[Json]:
 
 def create(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^CREATE (TRAINING|WORKSPACE)$", re.I)).click()
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
 
 
 def unfold(page: Page) -> None:

@@ -229,7 +229,7 @@ def test_the_master_is_set_up_as_the_workers_or_on_its_own(admin_page: Page) -> 
     expect(body).to_contain_text("masterSpec")
     expect(body).to_contain_text("command: python lead.py")
     page.get_by_role("button", name="CREATE TRAINING").click()
-    page.wait_for_url("**/workloads/")
+    page.wait_for_url("**/workloads/?sel=*")
     expect(page.locator("tr[data-phase]").filter(has_text="led")).to_have_count(1)
 
 

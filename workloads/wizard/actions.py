@@ -137,7 +137,9 @@ def _create(request: Request, draft: Draft, page: int, target: str) -> HttpRespo
     except SpecError as error:
         return _respond_refused(request, draft, error)
     messages.success(request, f"{workload.name} was created.")
-    return redirect_after_success(request, reverse("workload-list"))
+    # The table, with the new workload in the drawer beside it.
+    address = reverse("workload-list", query={"sel": workload.pk})
+    return redirect_after_success(request, address)
 
 
 def _pages_with_problems(planned: Plan) -> set[int]:

@@ -29,7 +29,7 @@ def test_a_double_click_submits_once(wizard: Wizard) -> None:
     first = wizard.client.post(address, {"action": "create"})
     second = wizard.client.post(address, {"action": "create"})
     workload = Workload.objects.get()
-    assert first["Location"] == "/workloads/"
+    assert first["Location"] == f"/workloads/?sel={workload.pk}"
     assert second["Location"] == f"/workloads/{workload.pk}/"
 
 
