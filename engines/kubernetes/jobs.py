@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from engines.base import Manifest
 from spec.framework import Framework
-from spec.workload import Role, WorkloadSpec
+from spec.workload import Role
 
 GPU = "nvidia.com/gpu"
 # the scheduler, and the group of its API
@@ -101,11 +101,6 @@ PLAIN_JOB = JobKind(
     group="batch",
     worker="",
 )
-
-
-def job_kind_for(spec: WorkloadSpec) -> JobKind:
-    """The kind of job for a spec."""
-    return KINDS[spec.distributed_framework] if spec.distributed_framework else PLAIN_JOB
 
 
 def suspension(kind: JobKind) -> Manifest:

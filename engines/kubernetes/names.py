@@ -5,7 +5,6 @@ from hashlib import sha256
 from engines.base import Handle, Launch
 from spec.parts.scheduling import DEFAULT_POOL
 from spec.values.names import object_name
-from spec.workload import Role
 
 LONGEST_START = 54  # longest start of a name that leaves room for the tail in a label value
 
@@ -23,7 +22,7 @@ def pull_secret_name(launch: Launch) -> str:
     return f"{job_name(launch.handle)}-pull"
 
 
-def claim_name(launch: Launch, source: Role, number: int) -> str:
+def claim_name(launch: Launch, source: str, number: int) -> str:
     return f"{job_name(launch.handle)}-{source}-volume-{number}"
 
 

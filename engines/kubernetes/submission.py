@@ -8,9 +8,10 @@ from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manif
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, NotFound
 from engines.kubernetes.cluster.prefix import PrefixGuard
-from engines.kubernetes.jobs import JobKind, job_kind_for
+from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.labels import RUN, run_number
 from engines.kubernetes.manifests import refused_fields
+from engines.kubernetes.manifests.emitters import emitter_for
 from engines.kubernetes.status.conditions import was_resumed
 from engines.kubernetes.watch.lookup import Lookup
 from spec.phases import TERMINAL, Phase
@@ -38,7 +39,7 @@ class Submitter:
 
     def submit(self, launch: Launch) -> None:
         space, *others, job = self._render(launch)
-        kind = job_kind_for(launch.spec)
+        kind = emitter_for(launch).kind(launch)
         name = space["metadata"]["name"]
         path = kind.path(name, job["metadata"]["name"])
         if name not in self._claimed:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from engines.base import Launch, Site
-from engines.kubernetes.jobs import PYTORCH, JobKind, job_kind_for
 from engines.kubernetes.manifests import named_secrets, owned_labels, tools
+from engines.kubernetes.manifests.emitters import emitter_for
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from engines.shared.unsupported import LEAVE_OUT
 from spec.parts.batch_script import NOT_HERE
@@ -31,7 +31,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
     yield from not_provided(launch)
     if launch.spec.roles:
         return
-    kind = job_kind_for(launch.spec)
+    kind = emitter_for(launch).kind(launch)
     yield from owned_labels.complaints(launch.spec, kind)
 
 
@@ -42,8 +42,7 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
     if spec.roles:
         yield Problem(("roles",), NO_ROLES)
         return
-    kind = job_kind_for(spec)
-    for place, message in _job_complaints(launch, kind):
+    for place, message in (*emitter_for(launch).complaints(launch), *_job_complaints(launch)):
         yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)
@@ -52,17 +51,9 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
             yield Problem(parse_path(f"{role.path}.{place}"), message)
 
 
-def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
+def _job_complaints(launch: Launch) -> Iterator[Complaint]:
     spec = launch.spec
     site = launch.site
-    if not spec.has_master and not kind.workers_only:
-        needs = kind.framework.traits.head
-        yield "architecture", f"the {kind.name} needs a {needs}; choose Workers & master"
-    if spec.has_master and not kind.master:
-        yield "architecture", f"the {kind.name} has no master; choose Workers only"
-    if spec.is_elastic and kind is PYTORCH and spec.has_master:
-        field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
-        yield field, "elastic workers meet without a master; choose Workers only"
     if spec.setup:
         yield "setup", NO_SETUP
     if spec.batch_script:

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.manifests.values import source_role
+from engines.kubernetes.manifests.values import own_roles, source_role
 from engines.kubernetes.names import secret_name
 from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, credential_kind_for
 from spec.data.storage import S3, Git, Storage
 from spec.values.variable import NamedCredential
-from spec.workload import Role
 
 SSH_KEY = "ssh"  # the key of the Secret, named as in Run:ai
 
@@ -26,7 +25,7 @@ class SecretKeys:
     hosts: str = ""
 
 
-def git_secret(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | None:
+def git_secret(launch: Launch, role: str, number: int, git: Git) -> SecretKeys | None:
     """The Secret that opens a repository; ``None`` if it is public. ``role`` is the pod's."""
     if git.credential:
         kind = credential_kind_for("git", git.repository)
@@ -42,7 +41,7 @@ def git_secret(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys 
     return None
 
 
-def bucket_secret(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | None:
+def bucket_secret(launch: Launch, role: str, number: int, s3: S3) -> SecretKeys | None:
     if s3.credential:
         kind = credential_kind_for("s3", s3.bucket)
         own = _credential_keys(source_role(launch, role), f"s3-{number}", kind)
@@ -53,7 +52,7 @@ def bucket_secret(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys
     return None
 
 
-def secret_values(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, str]]:
+def secret_values(launch: Launch, role: str, storage: Storage) -> Iterator[tuple[str, str]]:
     """Keys and values for the workload's own Secret. ``role`` is that of the part of the spec."""
     for name, credential, kind in _credentials(storage):
         values = (launch.value_of(credential, key) for key in KEYS[kind])
@@ -64,11 +63,11 @@ def secret_values(launch: Launch, role: Role, storage: Storage) -> Iterator[tupl
         yield from ((_key(role, name, number), text) for number, text in enumerate(files.values()))
 
 
-def secret_volume(launch: Launch, role: Role, name: str) -> Manifest:
+def secret_volume(launch: Launch, role: str, name: str) -> Manifest:
     """A volume with files from the workload's own Secret. ``role`` is the pod's."""
     source = source_role(launch, role)
-    replica = launch.spec.master if source is Role.MASTER else launch.spec.worker
-    files = dict(_volume_files(launch, replica.storage))[name] if replica else {}
+    replica = next(role.replica for role in own_roles(launch.spec) if role.name == source)
+    files = dict(_volume_files(launch, replica.storage))[name]
     items = [{"key": _key(source, name, n), "path": file} for n, file in enumerate(files)]
     return {"secretName": secret_name(launch), "items": items}
 
@@ -92,9 +91,9 @@ def _credentials(storage: Storage) -> Iterator[tuple[str, NamedCredential, Crede
             yield f"s3-{number}", s3.credential, credential_kind_for("s3", s3.bucket)
 
 
-def _credential_keys(role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
+def _credential_keys(role: str, name: str, kind: CredentialKind) -> tuple[str, ...]:
     return tuple(_key(role, name, key) for key in KEYS[kind])
 
 
-def _key(role: Role, name: str, key: object) -> str:
+def _key(role: str, name: str, key: object) -> str:
     return f"{role}.{name}.{key}"

@@ -13,7 +13,7 @@ from spec.parts.probes import Probe
 from spec.workload import Replica, Role
 
 
-def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
+def container(launch: Launch, kind: JobKind, replica: Replica, role: str) -> Manifest:
     command = _command(launch, kind, replica, role)
     manifest: Manifest = {
         "name": kind.container,
@@ -34,10 +34,10 @@ def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Ma
     return without_empty(manifest)
 
 
-def _command(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
+def _command(launch: Launch, kind: JobKind, replica: Replica, role: str) -> Manifest:
     """The command. If MPI has one program for both roles, it is the launcher's, which starts it on
     the workers by ssh. The workers run the operator's default, sshd."""
-    if kind is MPI and role is Role.WORKER and launch.spec.master is None:
+    if kind is MPI and role == Role.WORKER and launch.spec.master is None:
         return {}
     return {"command": shlex.split(replica.command or ""), "args": shlex.split(replica.args or "")}
 

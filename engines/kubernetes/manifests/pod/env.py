@@ -7,17 +7,17 @@ from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import MPI, PYTORCH, JobKind
 from engines.kubernetes.labels import REPLICA_INDEX, labels
 from engines.kubernetes.manifests.pod import access
-from engines.kubernetes.manifests.values import source_role
+from engines.kubernetes.manifests.values import own_roles, source_role
 from engines.kubernetes.names import job_name, secret_name
 from spec.values.variable import EnvironmentVariable, looks_secret
-from spec.workload import Replica, Role, WorkloadSpec
+from spec.workload import Replica, WorkloadSpec
 
 HOME = "/home/trainyard"
 LONGEST_KEY = 253
 Variable = dict[str, object]
 
 
-def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> list[Variable]:
+def variables(launch: Launch, kind: JobKind, replica: Replica, role: str) -> list[Variable]:
     """Trainyard's variables, overridden by the user's. The operator adds its own, which win."""
     platform = _platform_values(launch, kind, replica)
     by_name: dict[str, Variable] = {
@@ -44,13 +44,12 @@ def secret(launch: Launch, space: str) -> Manifest | None:
 
 
 def _secret_values(launch: Launch) -> Iterator[tuple[str, str]]:
-    for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
-        for number, variable in enumerate(replica.environment_variables if replica else ()):
+    for role in own_roles(launch.spec):
+        for number, variable in enumerate(role.replica.environment_variables):
             if is_hidden(variable):
                 value = launch.secret_of(variable) if variable.credential else variable.value
-                yield _key(role, number, variable), value or ""
-        if replica:
-            yield from access.secret_values(launch, role, replica.storage)
+                yield _key(role.name, number, variable), value or ""
+        yield from access.secret_values(launch, role.name, role.replica.storage)
 
 
 def is_hidden(variable: EnvironmentVariable) -> bool:
@@ -59,7 +58,7 @@ def is_hidden(variable: EnvironmentVariable) -> bool:
     return is_secret or variable.credential is not None
 
 
-def _key(role: Role, number: int, variable: EnvironmentVariable) -> str:
+def _key(role: str, number: int, variable: EnvironmentVariable) -> str:
     return f"{role}.{number}.{variable.name}"[:LONGEST_KEY]
 
 

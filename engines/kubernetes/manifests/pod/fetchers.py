@@ -13,7 +13,7 @@ from engines.kubernetes.manifests.pod.env import Variable, from_secret
 from engines.kubernetes.manifests.values import without_empty
 from spec.data.credential import CredentialKind, credential_kind_for
 from spec.data.storage import S3, Git
-from spec.workload import Replica, Role
+from spec.workload import Replica
 
 FETCHER = "fetch-"  # start of these containers' names
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
@@ -67,7 +67,7 @@ class Images:
     s3: str = "docker.io/amazon/aws-cli:2.27.9"
 
 
-def fetchers(launch: Launch, replica: Replica, role: Role, images: Images) -> list[Manifest]:
+def fetchers(launch: Launch, replica: Replica, role: str, images: Images) -> list[Manifest]:
     storage = replica.storage
     from_git = [
         _git_fetcher(replica, f"git-{n}", git, git_secret(launch, role, n, git), images.git)
@@ -79,7 +79,7 @@ def fetchers(launch: Launch, replica: Replica, role: Role, images: Images) -> li
     ]
 
 
-def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
+def ssh_volumes(launch: Launch, replica: Replica, role: str) -> list[Manifest]:
     """Volumes for ssh: Secrets with keys, readable by everyone in the pod, folders that ssh writes
     to, and ``git-passwd``, which names the user."""
     volumes: list[Manifest] = []

@@ -7,11 +7,11 @@ from engines.base import Launch, Manifest
 from engines.kubernetes.labels import EPHEMERAL, WORKLOAD, labels
 from engines.kubernetes.manifests.pod import access
 from engines.kubernetes.manifests.pod.env import HOME
-from engines.kubernetes.manifests.values import source_role, without_empty
+from engines.kubernetes.manifests.values import own_roles, source_role, without_empty
 from engines.kubernetes.names import claim_name
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import AccessModes, Propagation, Pvc, Storage
-from spec.workload import Replica, Role
+from spec.workload import Replica
 
 SHM = "/dev/shm"  # noqa: S108 -- where programs look for shared memory
 MODES = {
@@ -34,7 +34,7 @@ class Mounts:
         self.mounts.append(without_empty({"name": name, "mountPath": path, **how}))
 
 
-def mounts(launch: Launch, replica: Replica, role: Role) -> Mounts:
+def mounts(launch: Launch, replica: Replica, role: str) -> Mounts:
     """Everything a replica mounts. Git and S3 sources are folders that init containers fill."""
     mounted = Mounts()
     if replica.compute.large_shm_request:
@@ -57,7 +57,7 @@ def fetched_folders(storage: Storage) -> Iterator[tuple[str, str]]:
         yield f"s3-{number}", s3.path
 
 
-def _mount_claims(mounted: Mounts, launch: Launch, storage: Storage, source: Role) -> None:
+def _mount_claims(mounted: Mounts, launch: Launch, storage: Storage, source: str) -> None:
     for number, claim in enumerate(storage.pvc):
         name = f"pvc-{number}"
         claimed = claim.claim_name or claim_name(launch, source, number)
@@ -86,7 +86,7 @@ def _mount_network(mounted: Mounts, storage: Storage) -> None:
         )
 
 
-def _mount_objects(mounted: Mounts, launch: Launch, storage: Storage, role: Role) -> None:
+def _mount_objects(mounted: Mounts, launch: Launch, storage: Storage, role: str) -> None:
     """Mount ConfigMaps, Secrets and empty folders. Values from the spec or a credential are in the
     workload's own Secret."""
     for number, item in enumerate(storage.config_map_volume):
@@ -118,10 +118,10 @@ def claims(launch: Launch, space: str) -> list[Manifest]:
     """The claims to create, the master's first. Those with a name of their own are only created if
     they do not exist."""
     items: dict[str, Manifest] = {}
-    for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
-        for number, claim in enumerate(replica.storage.pvc if replica else ()):
+    for role in own_roles(launch.spec):
+        for number, claim in enumerate(role.replica.storage.pvc):
             if not claim.existing_pvc:
-                name = claim.claim_name or claim_name(launch, role, number)
+                name = claim.claim_name or claim_name(launch, role.name, number)
                 items.setdefault(name, _claim_manifest(launch, claim, name, space))
     return list(items.values())
 

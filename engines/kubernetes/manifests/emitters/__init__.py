@@ -1,0 +1,13 @@
+"""What runs workloads on Kubernetes: the table of emitters."""
+
+from engines.base import Launch
+from engines.kubernetes.manifests.emitters.base import Emitter
+from engines.kubernetes.manifests.emitters.operators import OperatorEmitter
+from engines.kubernetes.manifests.emitters.single import SingleEmitter
+
+#: The first that fits runs the workload.
+EMITTERS: tuple[Emitter, ...] = (SingleEmitter(), OperatorEmitter())
+
+
+def emitter_for(launch: Launch) -> Emitter:
+    return next(emitter for emitter in EMITTERS if emitter.fits(launch))
