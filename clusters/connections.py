@@ -40,6 +40,7 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         containers=capabilities.containers,
         kueue=bool(capabilities.kueue),
         semi_preemptible=capabilities.semi_preemptible,
+        plain_frameworks=frozenset(it.framework for it in capabilities.frameworks if it.is_plain),
     )
     try:
         return cluster.settings.apply_to(site)
@@ -66,6 +67,12 @@ def waits_for(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Cause | N
     """Return what the spec would wait for that does not exist on the cluster yet."""
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
     return cluster.definition.waits_for(cluster, launch)
+
+
+def runs_as(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> str:
+    """Say what would run the spec on the cluster and why; empty if there is nothing to tell."""
+    launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
+    return cluster.definition.runs_as(cluster, launch)
 
 
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:

@@ -312,6 +312,7 @@ DEMO = env_bool("TRAINYARD_DEMO", default=True)
 # Images that fetch data before a rank starts, for clusters with a registry of their own.
 KUBERNETES_GIT_IMAGE = env_str("TRAINYARD_GIT_IMAGE")
 KUBERNETES_S3_IMAGE = env_str("TRAINYARD_S3_IMAGE")
+KUBERNETES_SHELL_IMAGE = env_str("TRAINYARD_SHELL_IMAGE")
 
 LOGGING = {
     "version": 1,

@@ -168,13 +168,15 @@ class EngineUnavailable(EngineError):
 
 @dataclass(frozen=True)
 class FrameworkSupport:
-    """Whether a framework can run here; if not, ``why`` says what is missing."""
+    """Whether a framework can run here; if not, ``why`` says what is missing. ``is_plain``: it runs
+    without the operator that it usually has."""
 
     framework: Framework
     available: bool
     operator: str = ""
     version: str = ""
     why: str = ""
+    is_plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,8 @@ class Site:
     labels form the pool ``DEFAULT_POOL``. Tools get external URLs below ``ingress_domain``.
     ``public_url`` is Trainyard's own address, without a trailing slash. ``containers`` starts
     images where ranks are otherwise programs of the nodes. With ``kueue`` a job can name a queue.
-    With ``semi_preemptible`` the scheduler can guarantee a part of a workload.
+    With ``semi_preemptible`` the scheduler can guarantee a part of a workload. Gangs of
+    ``plain_frameworks`` run without an operator.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -248,6 +251,7 @@ class Site:
     containers: str = ""
     kueue: bool = False
     semi_preemptible: bool = False
+    plain_frameworks: frozenset[Framework] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from config.run.install import ROOT
 
 TOOL = Path(os.environ.get("KUBERNETES_TESTBED", ROOT.parent / "shared" / "k8s" / "k8s"))
 TRAINER_IMAGE = "local/trainer:1"
+SHELL_IMAGE = "local/busybox:1"
 #: Held while programs are compiled, because CI starts that long before the tests need them.
 BUILD_LOCK = Path(tempfile.gettempdir()) / "trainyard-kubernetes-build.lock"
 BUILD_SECONDS = float(os.environ.get("KUBERNETES_BUILD_SECONDS", "2400"))
@@ -59,6 +60,7 @@ def environment(kubeconfig: Path) -> dict[str, str]:
         "KUBEBUILDER_ASSETS": str(kubeconfig.parent.parent / "bin"),
         "TRAINYARD_TEST_TRAINER": TRAINER_IMAGE,
         "TRAINYARD_TEST_S3_IMAGE": TRAINER_IMAGE,
+        "TRAINYARD_SHELL_IMAGE": SHELL_IMAGE,
     }
 
 

@@ -156,6 +156,11 @@ class ClusterKind(ABC):
         wizard does not offer these fields."""
         return iter(())
 
+    def runs_as(self, cluster: "Cluster", launch: Launch) -> str:
+        """Say what runs a workload on the cluster and why, such as ``a PyTorchJob of the Kubeflow
+        training operator``; empty if there is nothing to tell."""
+        return ""
+
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         """Yield the parts of a spec that have no effect on the cluster, or need something that is
         still to be created."""

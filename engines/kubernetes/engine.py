@@ -1,4 +1,5 @@
-"""The Kubernetes engine: gangs run as jobs of Kubeflow's operators, single pods as Jobs."""
+"""The Kubernetes engine: gangs run as jobs of Kubeflow's operators or as plain Jobs, single pods as
+Jobs."""
 
 import socket
 from collections.abc import Callable, Generator, Sequence
@@ -25,8 +26,10 @@ from engines.kubernetes.cluster import checks, discovery, queues
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
+from engines.kubernetes.followers import suspend_followers
 from engines.kubernetes.hopeless import HopelessJobs
 from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.keeper import FollowerKeeper
 from engines.kubernetes.kueue.causes import ENDING, still_counted
 from engines.kubernetes.kueue.workload import QueuedJob, names_queue
 from engines.kubernetes.labels import is_our_job, run_number
@@ -131,11 +134,13 @@ class KubernetesEngine:
 
     def watch(self) -> Generator[Observation | None]:
         hopeless = HopelessJobs(self._api, self._lookup.kueue)
+        keeper = FollowerKeeper(self._api)
 
         def on_change(uid: UUID, snapshot: Snapshot) -> None:
             if snapshot.job is None or is_our_job(self._prefix, snapshot.job, self._installation):
                 self._streams.on_change(uid, snapshot)
                 hopeless.on_change(uid, snapshot)
+                keeper.on_change(uid, snapshot)
 
         def restore(kind: JobKind, job: Manifest) -> bool:
             ours = is_our_job(self._prefix, job, self._installation)
@@ -155,6 +160,7 @@ class KubernetesEngine:
                     yield observation
                     if observation is None:
                         watcher.events.extend(hopeless.stop())
+                        keeper.follow()
         finally:
             if self._watcher is watcher:
                 self._watcher = None
@@ -180,6 +186,8 @@ class KubernetesEngine:
             view = self._lookup.view_to_stop(*present)
             if view.is_managed:
                 self._lookup.kueue.stop(view.queued)
+            if view.is_suspended:
+                suspend_followers(self._api, present[1])
             if view.is_managed or view.is_suspended:
                 self._remove_ephemeral_claims(handle)
                 return
@@ -191,6 +199,7 @@ class KubernetesEngine:
                 return
             except Conflict:
                 continue
+            suspend_followers(self._api, present[1])
             self._remove_ephemeral_claims(handle)
             return
         raise EngineUnavailable(f"{handle.name} changes all the time; retrying.")

@@ -1,4 +1,5 @@
-"""Give up jobs whose data cannot be fetched, because no operator does.
+"""Give up jobs whose data cannot be fetched, and gangs of which another rank than the lead failed
+where each has a Job, because no operator does.
 
 The job is stopped, which removes its pods, and annotated with the reason, so that every process
 can see that it failed, also after a restart. The failure is final: a job that somebody resumes is
@@ -32,7 +33,8 @@ class HopelessJobs:
         self._hopeless: dict[UUID, Snapshot] = {}
 
     def on_change(self, uid: UUID, snapshot: Snapshot) -> None:
-        if not snapshot.is_over and (fetches_data(snapshot) or give_up_reason(snapshot)):
+        is_suspect = fetches_data(snapshot) or snapshot.followers or give_up_reason(snapshot)
+        if not snapshot.is_over and is_suspect:
             self._hopeless[uid] = snapshot
 
     def stop(self) -> list[ClusterEvent]:
@@ -46,7 +48,7 @@ class HopelessJobs:
             view = snapshot.job_view
             if view is None or view.is_suspended or view.is_halted:
                 continue
-            why = before or view.fetch_failure
+            why = before or view.fetch_failure or view.gang_failure
             if not why:
                 continue
             meta = view.manifest["metadata"]

@@ -1,5 +1,6 @@
 """The kinds of job that Trainyard creates, and what they have in common."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from engines.base import Manifest
@@ -118,7 +119,8 @@ def backoff_limit(job: Manifest) -> int:
     return int((spec.get("runPolicy") or {}).get("backoffLimit") or spec.get("backoffLimit") or 0)
 
 
-def is_pod_of(pod: Manifest, job: Manifest) -> bool:
-    """Whether the pod belongs to this job, not to the earlier run's Job of the same name."""
+def is_pod_of(pod: Manifest, uids: Container[str]) -> bool:
+    """Whether the pod belongs to one of the jobs with these uids, not to an earlier run's Job of
+    the same name."""
     owners = pod["metadata"].get("ownerReferences") or ()
-    return not owners or any(one["uid"] == job["metadata"]["uid"] for one in owners)
+    return not owners or any(one["uid"] in uids for one in owners)

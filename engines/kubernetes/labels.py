@@ -15,7 +15,8 @@ INSTALLATION = "trainyard.io/installation"  # label: which Trainyard owns it, if
 EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that are removed when the workload stops
 QUEUES_OF = "trainyard.io/queues-of"  # label of the queues that one Trainyard made
 TOOL = "trainyard.io/tool"  # label of what leads to a tool
-FIELD = "trainyard.io/field"  # annotation: path of the tool in the spec
+FIELD = "trainyard.io/field"  # annotation: path in the spec of what an object is for
+RANK = "trainyard.io/rank"  # label of a Job that runs one rank of a gang, and of its pods
 USER_LINE = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
 # annotations
 RUN = "trainyard.io/run"
@@ -23,6 +24,11 @@ NAME = "trainyard.io/name"
 SUBMITTED_BY = "trainyard.io/submitted-by"
 GAVE_UP = "trainyard.io/gave-up"  # annotation: why we ended the job for good
 STOPPED_RUN = "trainyard.io/stopped-run"  # annotation: the run that we suspended
+ROLES = "trainyard.io/roles"  # annotation of the job of a gang without an operator: its roles
+LEAD_ONLY = (
+    "trainyard.io/lead-only"  # annotation: failures of other ranks than the lead are ignored
+)
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"  # on the pods of an Indexed Job
 JOB_NAME = "training.kubeflow.org/job-name"  # on everything that an operator creates for a job
 REPLICA_TYPE = "training.kubeflow.org/replica-type"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"

@@ -95,26 +95,19 @@ def create_object(api: Api, item: Manifest) -> None:
         if claim is None or claim["metadata"].get("deletionTimestamp"):
             raise EngineUnavailable(f"The claim {meta['name']} is still being deleted.") from None
     except EngineRefused as error:
-        raise EngineRefused(str(error), field=_claim_field(meta["name"])) from error
+        raise EngineRefused(str(error), field=meta["annotations"][FIELD]) from error
 
 
 def _object_field(item: Manifest, refused: str) -> str:
     """The field of the spec that an object comes from."""
     tool = item["metadata"].get("annotations", {}).get(FIELD)
+    if not tool and item["kind"] == "Service":
+        return ""  # that of a gang's names
     if not tool:
         return "worker.image" if item.get("type") == PULLS else "worker.environmentVariables"
     if refused.endswith("nodePort"):
         return f"{tool}.nodePort"
     return f"{tool}.externalUrl" if item["kind"] == "Ingress" else str(tool)
-
-
-def _claim_field(claim: str) -> str:
-    """The field behind a claim: ``mnist-8f14e45f-worker-volume-0`` is the workers' first. A claim
-    with a name of its own could belong to any role."""
-    match claim.rsplit("-", 3):
-        case [_, ("worker" | "master") as role, "volume", number]:
-            return f"{role}.storage.pvc[{number}]"
-    return "worker.storage.pvc"
 
 
 def remove_claims(api: Api, handle: Handle, space: str, *, ephemeral: bool = False) -> None:
@@ -131,6 +124,8 @@ def remove_objects(api: Api, handle: Handle, space: str) -> None:
         for part in ("env", "pull"):
             api.delete(f"{collection_path('Secret', space)}/{job_name(handle)}-{part}")
     remove_claims(api, handle, space)
+    with suppress(Denied):
+        api.delete(f"{collection_path('Service', space)}/{job_name(handle)}")  # a gang's names
     for kind in ("Ingress", "Service"):
         remove_tools(api, handle, collection_path(kind, space))
 

@@ -8,10 +8,12 @@ from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manif
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, NotFound
 from engines.kubernetes.cluster.prefix import PrefixGuard
-from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.followers import create_followers
+from engines.kubernetes.jobs import PLAIN_JOB, JobKind, is_suspended
 from engines.kubernetes.labels import RUN, run_number
 from engines.kubernetes.manifests import refused_fields
 from engines.kubernetes.manifests.emitters import emitter_for
+from engines.kubernetes.ranks import has_followers
 from engines.kubernetes.status.conditions import was_resumed
 from engines.kubernetes.watch.lookup import Lookup
 from spec.phases import TERMINAL, Phase
@@ -38,7 +40,9 @@ class Submitter:
         self._claimed = set[str]()
 
     def submit(self, launch: Launch) -> None:
-        space, *others, job = self._render(launch)
+        space, *rest, job = self._render(launch)
+        followers = [item for item in rest if item["kind"] == PLAIN_JOB.name]
+        others = [item for item in rest if item["kind"] != PLAIN_JOB.name]
         kind = emitter_for(launch).kind(launch)
         name = space["metadata"]["name"]
         path = kind.path(name, job["metadata"]["name"])
@@ -50,8 +54,11 @@ class Submitter:
             return
         before = self._api.find(path)
         if before is None:
+            self._remove_job_of_other_kind(launch, kind)
             objects.claim_namespace(self._api, space)  # it may have been deleted since
         elif not self._may_take_over(launch, kind, before):
+            if followers and run_number(before) == launch.run and not is_suspended(before):
+                self._create_followers(path, followers)  # if that was interrupted
             return
         for item in others:
             objects.create_object(self._api, item)
@@ -60,6 +67,16 @@ class Submitter:
                 self._api.apply(path, job)  # the job of the run before goes on as this run
         elif not self._create(launch, kind, space, job, again=True):
             raise EngineUnavailable(BEING_REPLACED)
+        if followers:
+            self._create_followers(path, followers)
+
+    def _create_followers(self, path: str, followers: list[Manifest]) -> None:
+        """Create the Jobs of the other ranks. If the cluster refuses one, nothing is left."""
+        try:
+            create_followers(self._api, self._api.get(path), followers)
+        except EngineRefused as error:
+            self._api.delete(path, propagationPolicy="Background")
+            raise EngineRefused(str(error), field="roles") from error
 
     def _create(
         self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest, *, again: bool = False
@@ -106,14 +123,25 @@ class Submitter:
             raise EngineRefused(f"Run {run_number(job)} ended as {phase}; start a new workload.")
         if phase is not Phase.STOPPED:
             raise EngineUnavailable(f"run {run_number(job)} is still ending")
-        if kind.is_plain:  # its template cannot be changed, and no pod is left
+        if kind.is_plain and not has_followers(job):
+            # Its template cannot be changed, and no pod is left.
             self._remove_finished_job(launch.handle, kind, "Background")
-        elif view and view.queued:
+        elif kind.is_plain or (view and view.queued):
             # What Kueue manages is never written over. Its services have the names of the next
-            # ones, so they have to be gone first.
+            # ones, so they have to be gone first. So do followers.
             self._remove_finished_job(launch.handle, kind, "Foreground")
             raise EngineUnavailable(BEING_DELETED)
         return True
+
+    def _remove_job_of_other_kind(self, launch: Launch, kind: JobKind) -> None:
+        """Remove the job of the run before if another kind of job ran it: an operator was installed
+        or removed since."""
+        present = self._lookup.job(launch.handle) if launch.run > 1 else None
+        if present is None or present[0] == kind:
+            return
+        if self._may_take_over(launch, *present):
+            self._remove_finished_job(launch.handle, present[0], "Foreground")
+            raise EngineUnavailable(BEING_DELETED)
 
     def _mark_run(self, launch: Launch, kind: JobKind) -> None:
         """Note on a job that goes on by itself which run it is now."""
@@ -139,5 +167,6 @@ def translate_refusal(launch: Launch, kind: JobKind) -> Iterator[None]:
         raise EngineRefused(message, field=field) from error
     except EngineRefused as error:
         own = launch.spec.master is not None
-        field = refused_fields.spec_field(kind, error.field, str(error), own_master=own)
+        lead = next((role.path for role in launch.spec.gang_roles if role.leads), "worker")
+        field = refused_fields.spec_field(kind, error.field, str(error), own_master=own, lead=lead)
         raise EngineRefused(str(error), field=field) from error

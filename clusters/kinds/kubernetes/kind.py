@@ -17,6 +17,7 @@ from core.database.fields import Unreadable
 from engines.base import Claim, Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.manifests import unsupported
+from engines.kubernetes.manifests.emitters import emitter_for
 from engines.kubernetes.names import project_namespace
 from engines.local_queues import LocalQueue
 from spec.problems.causes import Cause
@@ -77,6 +78,7 @@ class KubernetesKind(ClusterKind):
         images = Images(
             git=settings.KUBERNETES_GIT_IMAGE or Images.git,
             s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
+            shell=settings.KUBERNETES_SHELL_IMAGE or Images.shell,
         )
         return KubernetesEngine(
             connect(secret.kubeconfig or None, streams=settings.LOG_STREAMS),
@@ -93,6 +95,9 @@ class KubernetesKind(ClusterKind):
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         return unsupported.complaints(launch)
+
+    def runs_as(self, cluster: "Cluster", launch: Launch) -> str:
+        return emitter_for(launch).explain(launch)
 
     def namespace(self, cluster: "Cluster", project: str) -> str:
         return project_namespace(project, KubernetesSettings.of(cluster).namespace_prefix)

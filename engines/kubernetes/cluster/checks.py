@@ -28,6 +28,10 @@ PREFIX = "Namespace prefix"
 SCHEDULING = "Scheduling"
 STORAGE = "Storage"
 NODES = "Nodes"
+PLAIN_FRAMEWORK = (
+    "Runs as Jobs of Kubernetes itself. Elastic workers, and gangs that KAI starts together, need "
+    "the Kubeflow training operator, which is not installed."
+)
 MOST_SHOWN = 10  # names in a finding
 
 
@@ -141,19 +145,20 @@ def _frameworks(api: Api, jobs: discovery.Installed) -> Iterator[Finding]:
     """The frameworks. That a kind of job exists does not mean that its operator runs, so that is
     tested."""
     supports = [discovery.framework_support(framework, jobs) for framework in Framework]
-    lacking = Level.WARNING if any(support.available for support in supports) else Level.MISSING
-    here = [support.framework for support in supports if support.available]
+    here = [it.framework for it in supports if it.available and not it.is_plain]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = pool.map(lambda framework: discovery.webhook_failure(api, KINDS[framework]), here)
         refusals = dict(zip(here, answers, strict=True))
     for support in supports:
         name = support.framework.label
-        if support.available and (why := refusals[support.framework]):
+        if support.available and (why := refusals.get(support.framework)):
             yield Finding(FRAMEWORKS, name, Level.ISSUE, f"{support.operator}: {why}")
+        elif support.is_plain:
+            yield Finding(FRAMEWORKS, name, Level.OK, PLAIN_FRAMEWORK)
         elif support.available:
             yield Finding(FRAMEWORKS, name, Level.OK, f"{support.operator}, {support.version}")
         else:
-            yield Finding(FRAMEWORKS, name, lacking, support.why)
+            yield Finding(FRAMEWORKS, name, Level.WARNING, support.why)
 
 
 def _scheduling(groups: list[Manifest]) -> Iterator[Finding]:

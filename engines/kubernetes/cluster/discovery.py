@@ -46,6 +46,7 @@ PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL_NAME = "trainyard-check"
 TRIAL_NAMESPACE = "default"  # a namespace that every cluster has; nothing is created there
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
+NO_OPERATOR = "Kubernetes itself"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -136,6 +137,14 @@ def framework_support(framework: Framework, installed: Installed) -> FrameworkSu
         why = f"Trainyard runs no {framework.label} on Kubernetes."
         return FrameworkSupport(framework, available=False, why=why)
     versions = installed.get(kind.plural, set())
+    if kind.api_version not in versions and framework is Framework.PYTORCH:
+        return FrameworkSupport(
+            framework,
+            available=True,
+            operator=NO_OPERATOR,
+            version=PLAIN_JOB.api_version,
+            is_plain=True,
+        )
     if kind.api_version in versions:
         return FrameworkSupport(
             framework, available=True, operator=kind.operator, version=kind.api_version

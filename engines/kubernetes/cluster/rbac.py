@@ -58,7 +58,12 @@ RIGHTS = (
     Right(CORE, "nodes", ("list",), "showing nodes and free resources", needed=True),
     Right(CORE, "secrets", ("create", "patch", "delete"), "secret values of variables"),
     Right(CORE, "persistentvolumeclaims", ("get", "list", "create", "delete"), "new volumes"),
-    Right(CORE, "services", ("get", *KEEP), "tools on ports"),
+    Right(
+        CORE,
+        "services",
+        ("get", *KEEP),
+        "tools on ports, and the names of ranks without an operator",
+    ),
     Right("networking.k8s.io", "ingresses", ("get", *KEEP), "tools under an external URL"),
     Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
     Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),

@@ -7,7 +7,7 @@ from engines.kubernetes import labels
 from engines.kubernetes.labels import PROJECT
 from engines.kubernetes.manifests import owned_labels
 from engines.kubernetes.manifests.emitters import emitter_for
-from engines.kubernetes.manifests.emitters.base import Emitter
+from engines.kubernetes.manifests.emitters.base import Emitter, Place
 from engines.kubernetes.manifests.pod import scheduling
 from engines.kubernetes.manifests.pod.env import secret
 from engines.kubernetes.manifests.pod.fetchers import Images
@@ -31,21 +31,17 @@ def manifests(
     """
     raise_complaints(not_provided(launch))
     emitter = emitter_for(launch)
-    kind = emitter.kind(launch)
     space = project_namespace(launch.handle.project, prefix)
+    marks = labels_for(launch, prefix) | labels.installation_labels(installation)
+    place = Place(space, images, marks)
     hidden = (secret(launch, space), pull_secret(launch, space))
     return [
         namespace(space, launch.handle.project, installation),
         *filter(None, hidden),
         *claims(launch, space),
-        *tool_objects(launch, kind, space),
-        job(
-            launch,
-            emitter,
-            space,
-            images,
-            labels_for(launch, prefix) | labels.installation_labels(installation),
-        ),
+        *tool_objects(launch, emitter, space),
+        *emitter.companions(launch, place),
+        job(launch, emitter, place),
     ]
 
 
@@ -60,22 +56,23 @@ def namespace(name: str, project: str, installation: str) -> Manifest:
     }
 
 
-def job(
-    launch: Launch, emitter: Emitter, space: str, images: Images, marks: dict[str, str]
-) -> Manifest:
+def job(launch: Launch, emitter: Emitter, place: Place) -> Manifest:
     kind = emitter.kind(launch)
     return {
         "apiVersion": kind.api_version,
         "kind": kind.name,
         "metadata": {
             "name": job_name(launch.handle),
-            "namespace": space,
-            "labels": owned_labels.labels_of_job(launch.spec, kind) | marks,
+            "namespace": place.space,
+            "labels": owned_labels.labels_of_job(launch.spec, kind)
+            | place.marks
+            | emitter.labels(launch),
             "annotations": owned_labels.annotations_of_job(launch.spec, kind)
             | scheduling.annotations(launch)
-            | labels.annotations(launch),
+            | labels.annotations(launch)
+            | emitter.annotations(launch),
         },
-        "spec": emitter.job_spec(launch, images, marks),
+        "spec": emitter.job_spec(launch, place),
     }
 
 

@@ -37,11 +37,14 @@ JOB_FIELDS = (
 IN_TEXT = re.compile(r"\b(?:spec|metadata)(?:\.\w+|\[[\w./-]+\])+")
 
 
-def spec_field(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:
+def spec_field(
+    kind: JobKind, field: str, message: str, *, own_master: bool, lead: str = "worker"
+) -> str:
     """The spec's field: ``worker.image`` for
     ``spec.pytorchReplicaSpecs.Worker…containers[0].image``.
 
     Webhooks name the field only in their message. Empty if the field is not from the spec.
+    ``lead`` is the part of the spec that a plain Job is made of.
     """
     named = field or next(iter(IN_TEXT.findall(message)), "")
     for pattern, whole in JOB_FIELDS:
@@ -49,7 +52,7 @@ def spec_field(kind: JobKind, field: str, message: str, *, own_master: bool) -> 
             return whole
     if kind.is_plain:
         template = re.match(r"spec(?P<below>\.template\..*)", named)
-        return _replica_field("worker", template["below"]) if template else ""
+        return _replica_field(lead, template["below"]) if template else ""
     in_replica = re.match(rf"spec\.{kind.replicas}{REPLICA}(?P<below>.*)", named)
     if not in_replica:
         return ""

@@ -4,32 +4,23 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.jobs import MPI, JobKind
-from engines.kubernetes.labels import (
-    FIELD,
-    JOB_ROLE,
-    REPLICA_INDEX,
-    REPLICA_TYPE,
-    TOOL,
-    WORKLOAD,
-    labels,
-)
+from engines.kubernetes.labels import FIELD, TOOL, WORKLOAD, labels
+from engines.kubernetes.manifests.emitters.base import Emitter
 from engines.kubernetes.manifests.values import without_empty
 from engines.kubernetes.names import job_name
 from spec.parts.environment import ConnectionType
 from spec.problems.errors import Problem, parse_path
 from spec.tools import Tool, served_tools
 from spec.values.names import object_name
-from spec.workload import Role
 
 NGINX = "nginx.ingress.kubernetes.io"
 SILENCE_SECONDS = "3600"  # seconds that a websocket may be silent
 
 
-def tool_objects(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
+def tool_objects(launch: Launch, emitter: Emitter, space: str) -> list[Manifest]:
     items: list[Manifest] = []
     for tool in served_tools(launch.spec):
-        items.append(service(launch, kind, space, tool))
+        items.append(service(launch, emitter, space, tool))
         if tool.connection.connection_type is ConnectionType.EXTERNAL_URL:
             items.append(ingress(launch, space, tool))
     return items
@@ -69,7 +60,7 @@ def tool_object_name(job: str, tool: Tool) -> str:
     return f"{job}-tool-{tool.number}"
 
 
-def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
+def service(launch: Launch, emitter: Emitter, space: str, tool: Tool) -> Manifest:
     connection = tool.connection
     behind = {
         ConnectionType.NODE_PORT: "NodePort",
@@ -88,23 +79,13 @@ def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
         "metadata": metadata(launch, space, tool),
         "spec": {
             "type": behind.get(connection.connection_type, "ClusterIP"),
-            "selector": selector(launch, kind, tool),
+            "selector": {
+                WORKLOAD: str(launch.handle.workload_id),
+                **emitter.pod_selector(launch, tool.pod),
+            },
             "ports": [without_empty(port)],
         },
     }
-
-
-def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
-    """Labels that select the pod that serves the tool."""
-    if kind.is_plain:
-        return {WORKLOAD: str(launch.handle.workload_id)}
-    leads = tool.pod.role is Role.MASTER
-    role = (kind.master if leads else kind.worker).lower()
-    values = {WORKLOAD: str(launch.handle.workload_id)}
-    values[JOB_ROLE if kind is MPI else REPLICA_TYPE] = role
-    if not (leads and kind is MPI):  # a launcher has no index
-        values[REPLICA_INDEX] = str(tool.pod.index)
-    return values
 
 
 def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:

@@ -19,18 +19,12 @@ NO_SETUP = (
     "a container starts by its image's own entry point, and a shell in its place would change what "
     "runs; put the lines into the image, or into a script that the command starts"
 )
-NO_ROLES = (
-    "Trainyard starts no named roles on Kubernetes yet, only a master and workers; leave it out, "
-    "or choose another cluster"
-)
 NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 
 
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec for which it cannot be submitted, by its path."""
     yield from not_provided(launch)
-    if launch.spec.roles:
-        return
     kind = emitter_for(launch).kind(launch)
     yield from owned_labels.complaints(launch.spec, kind)
 
@@ -39,9 +33,6 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be provided, by its path. Without labels that are owned,
     which a workload from before they were refused runs without."""
     spec = launch.spec
-    if spec.roles:
-        yield Problem(("roles",), NO_ROLES)
-        return
     for place, message in (*emitter_for(launch).complaints(launch), *_job_complaints(launch)):
         yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)

@@ -1,6 +1,7 @@
 """Read the conditions and times in an object's status."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from engines.base import Manifest
@@ -18,8 +19,9 @@ def has_condition(status: Manifest, kind: str) -> bool:
 
 
 def is_completed(status: Manifest) -> bool:
-    """Whether a job completed, in the operators' words or Kubernetes'."""
-    return has_condition(status, "Succeeded") or has_condition(status, "Complete")
+    """Whether a job completed, in the operators' words or Kubernetes', which first decides that and
+    then removes the pods that still run."""
+    return any(map(partial(has_condition, status), ("Succeeded", "Complete", "SuccessCriteriaMet")))
 
 
 def parse_time(text: str) -> datetime:

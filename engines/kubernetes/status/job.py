@@ -1,6 +1,7 @@
 """Turn a job and its pods into one observation: the phase, why, and every rank. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,12 +10,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
-from engines.kubernetes import jobs
+from engines.kubernetes import jobs, ranks
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.kueue import causes as kueue_causes
 from engines.kubernetes.kueue.workload import QueuedJob, names_queue, owner_uids
 from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN, parse_workload_id, run_number
 from engines.kubernetes.manifests.pod.requests import quota_amount
+from engines.kubernetes.ranks import Slot
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, program, refused
 from engines.kubernetes.status.causes.lifecycle import scheduler_name
@@ -42,6 +44,7 @@ FINAL_BIT = 1 << 62
 ORDER_BITS = 16
 COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that is complete up to its newest version
 AT_ONCE = timedelta(seconds=5)  # no pod is created, started and failed within this time
+FOLLOWER_FAILED = "The Job of a rank failed."
 REPLACED = "A rank lost its pod; a new one is being created."
 NO_SUCCESS = "Its program then ended with exit code 0, which is no success after that."
 
@@ -67,6 +70,7 @@ class JobView:
     queued: QueuedJob | None = None  # the job's Workload of Kueue
     queue_place: int = 0  # in its LocalQueue, from 1; 0: unknown
     queued_pods: Mapping[str, QueuedJob] = field(default_factory=dict)  # by uid of the pod
+    followers: tuple[Manifest, ...] = ()  # the Jobs of other ranks, where each has one
 
     @classmethod
     def from_objects(
@@ -82,24 +86,36 @@ class JobView:
         queue_entries: Iterable[Manifest] = (),
         queue_place: int = 0,
         placements: Mapping[str, datetime] | None = None,
+        followers: Iterable[Manifest] = (),
     ) -> "JobView":
         """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
         claims; ``queue_entries`` are Kueue's Workloads of the job and its pods, ``queue_place`` its
         place in its LocalQueue. Without ``now`` nothing counts as taking too long. ``placements``
-        are those of other pods, see ``status/placements.py``."""
+        are those of other pods, see ``status/placements.py``. ``followers`` are the other Jobs of a
+        gang in which each rank has one."""
         warnings = list(warnings)
         queue_entries = list(queue_entries)
         about = group_by_object(warnings)
-        own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
+        gang_jobs = (job, *(one for one in followers if ranks.is_owned_by(one, job)))
+        uids = {one["metadata"]["uid"] for one in gang_jobs}
+        own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, uids)]
+        slots = ranks.read_slots(job)
+        lead_role = ranks.lead_role(job, slots)
         placed = dict(placements or {})
         record_placements(placed, own_pods)
         views = [
             PodView(
-                pod, kind, tuple(events_of_pod(pod, about)), now, placed.get(scheduler_name(pod))
+                pod,
+                kind,
+                tuple(events_of_pod(pod, about)),
+                now,
+                placed.get(scheduler_name(pod)),
+                slot=ranks.slot_of(pod, slots),
+                lead_role=lead_role,
             )
             for pod in own_pods
         ]
-        ready = next((pod.ready_since for pod in views if pod.role is Role.MASTER), None)
+        ready = next((pod.ready_since for pod in views if pod.role == Role.MASTER), None)
         views = [replace(pod, master_ready=ready) for pod in views]
         start = run_start(job)  # events of an earlier run explain nothing now
         own = (one for one in about.get(job["metadata"]["uid"], ()) if event_time(one) >= start)
@@ -115,6 +131,7 @@ class JobView:
             _entry_of_job(job, queue_entries),
             queue_place,
             {uid: QueuedJob(one) for one in queue_entries for uid in owner_uids(one)},
+            gang_jobs[1:],
         )
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
@@ -145,6 +162,7 @@ class JobView:
                 resource_version(self.manifest),
                 *(resource_version(pod.manifest) for pod in self.pods),
                 *([resource_version(self.queued.manifest)] if self.queued else ()),
+                *(resource_version(one) for one in self.followers),
             ]
         )
         if phase in TERMINAL:
@@ -214,20 +232,20 @@ class JobView:
         return ""
 
     @cached_property
-    def slots(self) -> list[tuple[Role, int]]:
+    def slots(self) -> list[Slot]:
         """Role and index of every rank, in rank order: the master is first."""
         if self.kind.is_plain:
-            return [(Role.WORKER, 0)]
+            return ranks.read_slots(self.manifest)
         replicas = self.manifest["spec"][self.kind.replicas]
-        unsorted = [
+        unsorted: list[Slot] = [
             (self.kind.role(name), index)
             for name, replica in replicas.items()
             for index in range(replica.get("replicas", 1))
         ]
-        return sorted(unsorted, key=lambda slot: (slot[0] is not Role.MASTER, slot[1]))
+        return sorted(unsorted, key=lambda slot: (slot[0] != Role.MASTER, slot[1]))
 
     @cached_property
-    def pods_by_slot(self) -> dict[tuple[Role, int], PodView]:
+    def pods_by_slot(self) -> dict[Slot, PodView]:
         """The newest pod of each rank, including pods that are being deleted. One that is there to
         stay comes before them, and before a failed one of an earlier try."""
         ordered = sorted(
@@ -260,7 +278,9 @@ class JobView:
         if not self.kind.is_plain:
             return pod.restarts
         failed = [
-            one for one in self.pods if one.created < pod.created and one.phase is RankPhase.FAILED
+            one
+            for one in self.pods
+            if one.slot == pod.slot and one.created < pod.created and one.phase is RankPhase.FAILED
         ]
         return pod.restarts + len(failed)
 
@@ -270,15 +290,19 @@ class JobView:
         the container."""
         if not self.kind.is_plain or has_condition(self._job_status, "FailureTarget"):
             return False
-        failed = [pod for pod in self.pods if pod.phase is RankPhase.FAILED]
-        return len(failed) <= jobs.backoff_limit(self.manifest)
+        failed = Counter(self._job_of(pod) for pod in self.pods if pod.phase is RankPhase.FAILED)
+        return max(failed.values(), default=0) <= jobs.backoff_limit(self.manifest)
+
+    def _job_of(self, pod: PodView) -> Slot | None:
+        """What tells the Job of a pod from others: its slot, where each rank has a Job."""
+        return pod.slot if ranks.has_followers(self.manifest) else None
 
     @property
     def _job_status(self) -> Manifest:
         return dict(self.manifest.get("status") or {})
 
     @property
-    def _replaced_slots(self) -> set[tuple[Role, int]]:
+    def _replaced_slots(self) -> set[Slot]:
         """The ranks whose pod takes the place of one that had a node: nobody replaces a pod that
         never had one. A pod may also come late because its server or its job had it wait."""
         if refused.creation_failure(self.warnings):
@@ -286,7 +310,7 @@ class JobView:
         policy = self.manifest["spec"].get("launcherCreationPolicy")
         waits = policy == LauncherPolicy.WAIT_FOR_WORKERS_READY
         late = GangView.from_pods(self.pods_by_slot.values(), size=len(self.slots)).replacements
-        return {(pod.role, pod.index) for pod in late if not (waits and pod.role is Role.MASTER)}
+        return {(pod.role, pod.index) for pod in late if not (waits and pod.role == Role.MASTER)}
 
     def _status(self) -> JobStatus:
         status = self._job_status
@@ -299,6 +323,8 @@ class JobView:
         if has_condition(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
+        if self.follower_failure and not self.is_suspended:
+            return JobStatus(Phase.FAILED, *self._failure(self.follower_failure))
         if self.is_halted and (given_up := self._annotations.get(GAVE_UP)):
             return JobStatus(Phase.FAILED, Reason.RANK_FAILED, given_up)
         if self.is_managed:
@@ -333,9 +359,27 @@ class JobView:
         why = self._fatal_removals[uid]
         return why.reason, f"{self._rank_name(pod)} {why.words}."
 
+    @property
+    def follower_failure(self) -> str:
+        """Why the Job of another rank than the lead failed, in the words of the cluster. Empty if
+        none did, or that does not count."""
+        if ranks.ignores_followers(self.manifest):
+            return ""
+        failures = (condition(one.get("status") or {}, "Failed") for one in self.followers)
+        failed = next((it for it in failures if it.get("status") == "True"), None)
+        return str(failed.get("message") or FOLLOWER_FAILED) if failed else ""
+
+    @property
+    def gang_failure(self) -> str:
+        """Which rank failed for good although the lead still runs, in words; empty if none did."""
+        return self._failure(self.follower_failure)[1] if self.follower_failure else ""
+
     @cached_property
     def _end(self) -> JobEnd:
-        pods = sorted(self.pods_by_slot.values(), key=self._rank)
+        decisive: Collection[PodView] = self.pods_by_slot.values()
+        if ranks.ignores_followers(self.manifest):
+            decisive = [pod for pod in decisive if pod.leads]
+        pods = sorted(decisive, key=self._rank)
         return JobEnd(self.kind, self._job_status, tuple(pods), self.preemptions)
 
     @property
@@ -539,7 +583,8 @@ class JobView:
     @property
     def _changed_at(self) -> datetime:
         """The time of the latest change, by the cluster's clocks."""
-        conditions = (self.manifest.get("status") or {}).get("conditions") or []
+        statuses = (job.get("status") or {} for job in (self.manifest, *self.followers))
+        conditions = [one for status in statuses for one in status.get("conditions") or []]
         times = [parse_time(one["lastTransitionTime"]) for one in conditions]
         times += [at for pod in self.pods for at in (pod.created, pod.started_at) if at]
         times += [pod.finished_at for pod in self.pods if pod.finished_at]

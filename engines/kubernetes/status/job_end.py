@@ -11,7 +11,6 @@ from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.status.conditions import condition, is_completed, parse_time
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption, preemption_of, removal_of
-from spec.workload import Role
 
 FAILED_ROLE = re.compile(r"(\w+) replica\(s\) failed")  # in the words of the training operator
 
@@ -45,7 +44,7 @@ class JobEnd:
     def _removed_instead_of_done(self) -> list[PodView]:
         """The removed pods whose exit code 0 completed the job: that of the master, or, without
         one, all pods."""
-        leads = [pod for pod in self.pods if pod.role is Role.MASTER]
+        leads = [pod for pod in self.pods if pod.leads]
         decisive = leads or list(self.pods)
         return decisive if all(pod.removed_at for pod in decisive) else []
 
@@ -61,7 +60,7 @@ class JobEnd:
         role = self.kind.role(named[1]) if named else None
 
         def order(pod: PodView) -> tuple[datetime, bool]:
-            return pod.removed_at or failed_at, pod.role is not role
+            return pod.removed_at or failed_at, pod.role != role
 
         before = [pod for pod in self.pods if pod.removed_at and pod.removed_at <= failed_at]
         before.sort(key=order)

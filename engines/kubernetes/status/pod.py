@@ -12,6 +12,7 @@ from engines.base import Manifest, RankState
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.labels import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
+from engines.kubernetes.ranks import Slot
 from engines.kubernetes.status.causes import lifecycle, probes, program, startup
 from engines.kubernetes.status.causes.autoscaler import with_autoscaler
 from engines.kubernetes.status.causes.unschedulable import VOLUME_AWAITED, unschedulable_cause
@@ -35,7 +36,8 @@ class PodView:
     """A pod of a job. ``warnings`` are events about it and its claims, oldest first. Without
     ``now`` nothing counts as taking too long. ``last_placed`` is when its scheduler last placed a
     pod, ``master_ready`` since when the job's master is ready; ``None`` if it is not known to
-    be."""
+    be. ``slot`` is its place in a gang without an operator, and ``lead_role`` the role that
+    leads."""
 
     manifest: Manifest
     kind: JobKind
@@ -43,16 +45,26 @@ class PodView:
     now: datetime | None = None
     last_placed: datetime | None = None
     master_ready: datetime | None = None
+    slot: Slot = (Role.WORKER, 0)
+    lead_role: str = Role.MASTER
 
     @property
-    def role(self) -> Role:
+    def role(self) -> str:
+        if self.kind.is_plain:
+            return self.slot[0]
         labels = self.manifest["metadata"]["labels"]
         return self.kind.role(labels.get(REPLICA_TYPE) or labels.get(JOB_ROLE, ""))
 
     @property
     def index(self) -> int:
-        labels = {} if self.kind.is_plain else self.manifest["metadata"]["labels"]
-        return int(labels.get(REPLICA_INDEX, 0))
+        if self.kind.is_plain:
+            return self.slot[1]
+        return int(self.manifest["metadata"]["labels"].get(REPLICA_INDEX, 0))
+
+    @property
+    def leads(self) -> bool:
+        """Whether the gang ends with it."""
+        return self.role == self.lead_role
 
     @property
     def uid(self) -> str:

@@ -3,6 +3,7 @@
 from engines.base import EngineRefused, EngineUnavailable, Handle, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import existing_job_kinds
+from engines.kubernetes.followers import list_followers
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.kueue.causes import NOT_TAKEN_UP
 from engines.kubernetes.kueue.door import Kueue
@@ -59,6 +60,7 @@ class Lookup:
                 upto=int(listing.resource_version),
                 has_kueue=bool(self.kueue.version),
                 queue_entries=self._queue_entries(job[1]),
+                followers=list_followers(self._api, job[1]),
             )
             if snapshot.is_complete:
                 break

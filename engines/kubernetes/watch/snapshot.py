@@ -22,6 +22,7 @@ HEAVY_FIELDS = (
 class Snapshot:
     """The job, pods, pod group and warnings of a workload.
 
+    ``followers`` are the Jobs of other ranks than the lead, by name, where each rank has one.
     ``queue_entries`` are Kueue's Workloads of the job and its pods, by name; ``has_kueue`` says
     whether the cluster serves Kueue's API, and ``queue_place`` where the job stands in its queue,
     from 1, or 0 if that is unknown. ``deleted_pods`` keeps the last state of deleted pods, which
@@ -34,6 +35,7 @@ class Snapshot:
     job: Manifest | None = None
     pods: dict[str, Manifest] = field(default_factory=dict)
     deleted_pods: dict[str, Manifest] = field(default_factory=dict)
+    followers: dict[str, Manifest] = field(default_factory=dict)
     group: Manifest | None = None
     has_kueue: bool = False
     queue_entries: dict[str, Manifest] = field(default_factory=dict)
@@ -58,12 +60,15 @@ class Snapshot:
         upto: int,
         has_kueue: bool = False,
         queue_entries: Iterable[Manifest] = (),
+        followers: Iterable[Manifest] = (),
     ) -> "Snapshot":
         """A snapshot of a job and its pods, which were listed just before, at version ``upto``."""
         snapshot = cls(has_kueue=has_kueue)
         for pod in pods:
             snapshot.take_pod("ADDED", pod)
         snapshot.take_job(kind, "ADDED", job)
+        for follower in followers:
+            snapshot.take_follower("ADDED", follower)
         for entry in queue_entries:
             snapshot.take_queue_entry("ADDED", entry)
         snapshot.mark_listed(upto)
@@ -112,6 +117,13 @@ class Snapshot:
         self.kind = kind
         self.job = None if what == "DELETED" else job
         self.namespace = job["metadata"].get("namespace", "")
+
+    def take_follower(self, what: str, job: Manifest) -> None:
+        self._advance_order(resource_version(job))
+        if what == "DELETED":
+            self.followers.pop(job["metadata"]["name"], None)
+        else:
+            self.followers[job["metadata"]["name"]] = job
 
     def take_group(self, what: str, group: Manifest) -> None:
         self._advance_order(resource_version(group))
@@ -178,6 +190,7 @@ class Snapshot:
             self.kind = before.kind
             self.job = before.job
             self.pods = before.pods
+            self.followers = before.followers
             self.group = before.group
             self.queue_entries = before.queue_entries
             self.warnings = before.warnings
@@ -188,7 +201,7 @@ class Snapshot:
     @property
     def _versions(self) -> set[tuple[str, str]]:
         others = (*self.pods.values(), *self.queue_entries.values(), *self.warnings.values())
-        items = (self.job, self.group, *others)
+        items = (self.job, *self.followers.values(), self.group, *others)
         metas = (item["metadata"] for item in items if item)
         return {(meta["uid"], meta["resourceVersion"]) for meta in metas}
 
@@ -218,6 +231,7 @@ class Snapshot:
             queue_entries=self.queue_entries.values(),
             queue_place=self.queue_place,
             placements=self.placements,
+            followers=self.followers.values(),
         )
 
     @property

@@ -20,6 +20,7 @@ from engines.kubernetes.kueue.names import QUEUE_NAME, served_version, workloads
 from engines.kubernetes.kueue.places import QueuePlaces
 from engines.kubernetes.kueue.workload import QueuedJob, owner_uids, starts_outside_queue
 from engines.kubernetes.labels import parse_workload_id
+from engines.kubernetes.ranks import is_follower
 from engines.kubernetes.status.causes.known_nodes import with_known_nodes
 from engines.kubernetes.status.conditions import parse_time
 from engines.kubernetes.status.events import (
@@ -269,14 +270,13 @@ class Watcher:
             return self._take_queue_entry(what, item)
         uid = parse_workload_id(item["metadata"].get("labels") or {})
         kind = collection.kind
+        if kind is PLAIN_JOB and is_follower(item):
+            return self._take_follower(what, item, uid)
         if kind is not None and self._was_relabelled(kind, what, item, uid):
             return None
         if uid is None or (kind is PLAIN_JOB and item["metadata"].get("ownerReferences")):
             return None  # the launcher of an MPIJob
-        snapshot = self.snapshots.get(uid)
-        if snapshot is None:
-            snapshot = Snapshot(has_kueue=self._has_kueue, placements=self._placements)
-            self.snapshots[uid] = snapshot
+        snapshot = self._snapshot_of(uid)
         if kind is not None:
             if what == "ADDED" and self._has_kueue and starts_outside_queue(item):
                 self.events.append(_outside_event(uid, item))
@@ -288,6 +288,23 @@ class Watcher:
             record_placements(self._placements, [item])
         for key in object_keys(item) if kind is None else (item["metadata"]["uid"],):
             self._register_key(uid, snapshot, key)
+        return uid
+
+    def _snapshot_of(self, uid: UUID) -> Snapshot:
+        snapshot = self.snapshots.get(uid)
+        if snapshot is None:
+            snapshot = Snapshot(has_kueue=self._has_kueue, placements=self._placements)
+            self.snapshots[uid] = snapshot
+        return snapshot
+
+    def _take_follower(self, what: str, job: Manifest, uid: UUID | None) -> UUID | None:
+        """Add the Job of another rank than the lead to its workload. Of a workload whose job was
+        reported as deleted, only its followers are still going."""
+        if uid is None or (what == "DELETED" and uid not in self.snapshots):
+            return None
+        snapshot = self._snapshot_of(uid)
+        snapshot.take_follower(what, drop_heavy_fields(job))
+        self._register_key(uid, snapshot, job["metadata"]["uid"])
         return uid
 
     def _was_relabelled(self, kind: JobKind, what: str, job: Manifest, uid: UUID | None) -> bool:

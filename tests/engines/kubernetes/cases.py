@@ -11,6 +11,7 @@ from engines.base import Handle, Launch, Site
 from engines.kubernetes.jobs import KAI
 from engines.kubernetes.manifests.job import manifests
 from spec.formats import documents
+from spec.framework import Framework
 from spec.kind import GANG_FIELDS
 from tests.engines.kubernetes.plain_yaml import Plain
 
@@ -175,6 +176,17 @@ ON_KAI = {
     "priorityClass": "low",
     "preemptibility": "non-preemptible",
 }
+ROLES = [
+    SIMPLE | {"name": "client", "count": 2, "command": "ask --host server"},
+    SIMPLE
+    | {
+        "name": "server",
+        "leads": True,
+        "environmentVariables": [{"name": "API_KEY", "value": "the server's"}],
+        "storage": {"pvc": [{"path": "/models", "claimInfo": {"size": "1G"}}]},
+        "connections": [NOTEBOOK],
+    },
+]
 IN_QUEUE = {
     "queue": "team",
     "jobLabels": [
@@ -239,6 +251,25 @@ CASES: dict[str, dict[str, Any]] = {
     "jax-workers-only": {"distributedFramework": "JAX", "numWorkers": 2, **ONLY},
     "jax-every-option": {"distributedFramework": "JAX", **EVERY, **ONLY, "master": None},
     "jax-kai": {"distributedFramework": "JAX", **ON_KAI, **ONLY, "master": None},
+    "jobs-pytorch": {"distributedFramework": "PyTorch", "numWorkers": 2},
+    "jobs-pytorch-workers-only": {"distributedFramework": "PyTorch", "numWorkers": 3, **ONLY},
+    "jobs-pytorch-every-option": {
+        **EVERY,
+        "distributedFramework": "PyTorch",
+        "numWorkers": 1,
+        "cleanPodPolicy": "Running",
+    },
+    "jobs-pytorch-kueue": {"distributedFramework": "PyTorch", "numWorkers": 2, **IN_QUEUE},
+    "jobs-roles": {"roles": ROLES, "ignoreNonLeadStatus": True},
+    "jobs-roles-pytorch": {"roles": ROLES, "distributedFramework": "PyTorch", "barrier": False},
+    "jobs-roles-tensorflow": {
+        "roles": [
+            SIMPLE | {"name": "chief", "leads": True},
+            SIMPLE | {"name": "ps", "count": 2},
+            SIMPLE | {"name": "evaluator"},
+        ],
+        "distributedFramework": "TF",
+    },
     "training": {"kind": "training"},
     "training-every-option": {**without_gang(EVERY), "kind": "training"},
     "training-kai": {**without_gang(ON_KAI), "kind": "training"},
@@ -250,9 +281,11 @@ CASES: dict[str, dict[str, Any]] = {
 
 def case(name: str) -> Launch:
     handle = Handle(WORKLOAD, "mnist", "team-a")
-    spec = documents.load_spec({"worker": SIMPLE} | CASES[name])
+    usual = {} if "roles" in CASES[name] else {"worker": SIMPLE}
+    spec = documents.load_spec(usual | CASES[name])
     site = WITH_KAI if name.endswith("-kai") else SITE
-    found = replace(site, kueue=name.endswith("-kueue"))
+    plain = frozenset({Framework.PYTORCH} if name.startswith("jobs-") else ())
+    found = replace(site, kueue=name.endswith("-kueue"), plain_frameworks=plain)
     return Launch(handle, 1, spec, submitted_by="ada", site=found)
 
 

@@ -2,12 +2,24 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.manifests.pod.fetchers import Images
+from spec.workload import Pod
 
 Complaint = tuple[str, str]  # place, message
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the objects of a launch go: their namespace, the ``images`` of init containers, and
+    ``marks``, labels of all of its jobs and pods."""
+
+    space: str
+    images: Images
+    marks: dict[str, str]
 
 
 class Emitter(ABC):
@@ -22,8 +34,29 @@ class Emitter(ABC):
         """The kind of the job."""
 
     @abstractmethod
-    def job_spec(self, launch: Launch, images: Images, marks: dict[str, str]) -> Manifest:
-        """The ``spec`` of the job. ``marks`` are labels of all of its pods."""
+    def explain(self, launch: Launch) -> str:
+        """What runs the workload and why, in words for people."""
+
+    @abstractmethod
+    def job_spec(self, launch: Launch, place: Place) -> Manifest:
+        """The ``spec`` of the job."""
+
+    def labels(self, launch: Launch) -> dict[str, str]:
+        """Labels that this emitter, of all, gives the job."""
+        return {}
+
+    def annotations(self, launch: Launch) -> dict[str, str]:
+        """Annotations that this emitter, of all, gives the job."""
+        return {}
+
+    def companions(self, launch: Launch, place: Place) -> list[Manifest]:
+        """Objects that the job needs besides those that every workload has. Jobs among them are
+        created after the job, and go with it."""
+        return []
+
+    @abstractmethod
+    def pod_selector(self, launch: Launch, pod: Pod) -> dict[str, str]:
+        """Labels that tell a pod from others of its workload."""
 
     def complaints(self, launch: Launch) -> Iterator[Complaint]:
         """Yield what this emitter, of all, cannot provide."""

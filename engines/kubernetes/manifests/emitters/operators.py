@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import KINDS, MPI, PYTORCH, TENSORFLOW, JobKind
-from engines.kubernetes.manifests.emitters.base import Complaint, Emitter
+from engines.kubernetes.labels import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE
+from engines.kubernetes.manifests.emitters.base import Complaint, Emitter, Place
 from engines.kubernetes.manifests.pod.env import processes
-from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.manifests.pod.template import pod_template
-from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
+from spec.workload import CleanPodPolicy, Pod, Replica, RestartPolicy, Role, WorkloadSpec
 
 
 class OperatorEmitter(Emitter):
@@ -22,17 +22,29 @@ class OperatorEmitter(Emitter):
         assert framework  # noqa: S101 -- the spec requires it of a master and workers
         return KINDS[framework]
 
-    def job_spec(self, launch: Launch, images: Images, marks: dict[str, str]) -> Manifest:
+    def explain(self, launch: Launch) -> str:
+        kind = self.kind(launch)
+        return f"a {kind.name} of the {kind.operator}"
+
+    def job_spec(self, launch: Launch, place: Place) -> Manifest:
         spec = launch.spec
         kind = self.kind(launch)
-        roles = {kind.worker: replica(launch, kind, Role.WORKER, images, marks)}
+        roles = {kind.worker: replica(launch, kind, Role.WORKER, place)}
         if spec.has_master:
-            roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
+            roles = {kind.master: replica(launch, kind, Role.MASTER, place), **roles}
         return {
             "runPolicy": run_policy(spec, kind),
             **fields_of_kind(spec, kind),
             kind.replicas: roles,
         }
+
+    def pod_selector(self, launch: Launch, pod: Pod) -> dict[str, str]:
+        kind = self.kind(launch)
+        role = (kind.master if pod.leads else kind.worker).lower()
+        values = {JOB_ROLE if kind is MPI else REPLICA_TYPE: role}
+        if not (pod.leads and kind is MPI):  # a launcher has no index
+            values[REPLICA_INDEX] = str(pod.index)
+        return values
 
     def complaints(self, launch: Launch) -> Iterator[Complaint]:
         spec = launch.spec
@@ -86,16 +98,14 @@ def elasticity(spec: WorkloadSpec) -> Manifest:
     return {"elasticPolicy": policy}
 
 
-def replica(
-    launch: Launch, kind: JobKind, role: Role, images: Images, marks: dict[str, str]
-) -> Manifest:
+def replica(launch: Launch, kind: JobKind, role: Role, place: Place) -> Manifest:
     """The operator's description of a role."""
     spec = launch.spec
     source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
     return {
         "replicas": 1 if role is Role.MASTER else spec.num_workers,
         "restartPolicy": restart_policy(spec, kind, source, role),
-        "template": pod_template(launch, kind, source, role, images, marks),
+        "template": pod_template(launch, kind, source, role, place.images, place.marks),
     }
 
 

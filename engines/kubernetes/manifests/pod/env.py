@@ -23,8 +23,8 @@ def variables(launch: Launch, kind: JobKind, replica: Replica, role: str) -> lis
     by_name: dict[str, Variable] = {
         name: {"name": name, "value": value} for name, value in platform.items()
     }
-    by_name["NODE_NAME"] = _field_variable("NODE_NAME", "spec.nodeName")
-    by_name["POD_NAME"] = _field_variable("POD_NAME", "metadata.name")
+    by_name["NODE_NAME"] = field_variable("NODE_NAME", "spec.nodeName")
+    by_name["POD_NAME"] = field_variable("POD_NAME", "metadata.name")
     for number, variable in enumerate(replica.environment_variables):
         key = _key(source_role(launch, role), number, variable)
         by_name[variable.name] = _user_variable(variable, secret_name(launch), key)
@@ -76,7 +76,7 @@ def _platform_values(launch: Launch, kind: JobKind, replica: Replica) -> dict[st
     }
     if kind is MPI:
         values["RUNAI_MPI_NUM_WORKERS"] = str(launch.spec.num_workers)
-    if kind.is_plain:
+    if kind.is_plain and not launch.spec.kind.is_gang:
         values |= torchrun_variables(launch.spec)
     return values | ({"HOME": HOME} if replica.create_home_dir else {})
 
@@ -118,7 +118,7 @@ def rendezvous(launch: Launch) -> list[Variable]:
     values |= {"PET_MASTER_ADDR": values["MASTER_ADDR"], "PET_MASTER_PORT": values["MASTER_PORT"]}
     index = f"metadata.labels['{REPLICA_INDEX}']"
     variables: list[Variable] = [{"name": name, "value": value} for name, value in values.items()]
-    return [*variables, _field_variable("RANK", index), _field_variable("PET_NODE_RANK", index)]
+    return [*variables, field_variable("RANK", index), field_variable("PET_NODE_RANK", index)]
 
 
 def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> Variable:
@@ -131,7 +131,7 @@ def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> 
     }
 
 
-def _field_variable(name: str, path: str) -> Variable:
+def field_variable(name: str, path: str) -> Variable:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
@@ -139,7 +139,7 @@ def _user_variable(variable: EnvironmentVariable, secret: str, key: str) -> Vari
     """A variable as the user gave it; ``secret`` and ``key`` hold its value, if that is hidden."""
     name = variable.name
     if variable.pod_field_ref:
-        return _field_variable(name, variable.pod_field_ref.path)
+        return field_variable(name, variable.pod_field_ref.path)
     if variable.secret:
         return from_secret(name, variable.secret.name, variable.secret.key)
     if variable.config_map:

@@ -61,10 +61,12 @@ fi
 
 @dataclass(frozen=True)
 class Images:
-    """Images that fetch data: one with a shell and git, one with the AWS command line."""
+    """Images of init containers: those that fetch data have a shell and git, or the AWS command
+    line; the one that waits for other ranks has a shell and nslookup."""
 
     git: str = "docker.io/alpine/git:2.47.2"
     s3: str = "docker.io/amazon/aws-cli:2.27.9"
+    shell: str = "docker.io/library/busybox:1.37.0"
 
 
 def fetchers(launch: Launch, replica: Replica, role: str, images: Images) -> list[Manifest]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.labels import EPHEMERAL, WORKLOAD, labels
+from engines.kubernetes.labels import EPHEMERAL, FIELD, WORKLOAD, labels
 from engines.kubernetes.manifests.pod import access
 from engines.kubernetes.manifests.pod.env import HOME
 from engines.kubernetes.manifests.values import own_roles, source_role, without_empty
@@ -122,11 +122,12 @@ def claims(launch: Launch, space: str) -> list[Manifest]:
         for number, claim in enumerate(role.replica.storage.pvc):
             if not claim.existing_pvc:
                 name = claim.claim_name or claim_name(launch, role.name, number)
-                items.setdefault(name, _claim_manifest(launch, claim, name, space))
+                path = f"{role.path}.storage.pvc[{number}]"
+                items.setdefault(name, _claim_manifest(launch, claim, name, space, path))
     return list(items.values())
 
 
-def _claim_manifest(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
+def _claim_manifest(launch: Launch, claim: Pvc, name: str, space: str, path: str) -> Manifest:
     info = claim.claim_info
     assert info  # noqa: S101 -- the spec gives every new claim one
     marks = labels(launch) | ({EPHEMERAL: "true"} if claim.ephemeral else {})
@@ -137,7 +138,12 @@ def _claim_manifest(launch: Launch, claim: Pvc, name: str, space: str) -> Manife
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": space, "labels": marks},
+        "metadata": {
+            "name": name,
+            "namespace": space,
+            "labels": marks,
+            "annotations": {FIELD: path},
+        },
         "spec": without_empty(
             {
                 "accessModes": access_modes(info.access_modes),

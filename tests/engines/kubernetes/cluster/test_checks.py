@@ -130,7 +130,8 @@ def test_needed_and_optional_permissions_are_told_in_one_line(server: Answering)
     [
         ({"/version": version("28")}, "API server", Level.MISSING, "needs 1.29 or later"),
         ({"/readyz": (500, "etcd failed")}, "Readiness", Level.ISSUE, "500: etcd failed. Check"),
-        ({KUBEFLOW: resources("tfjobs")}, "PyTorch", Level.WARNING, "has no PyTorchJob. Install"),
+        ({KUBEFLOW: resources("tfjobs")}, "PyTorch", Level.OK, "Jobs of Kubernetes itself"),
+        ({KUBEFLOW: resources("jaxjobs")}, "TensorFlow", Level.WARNING, "has no TFJob. Install"),
         (
             {KUBEFLOW: resources("pytorchjobs", "jaxjobs")},
             "JAX",
@@ -143,7 +144,8 @@ def test_needed_and_optional_permissions_are_told_in_one_line(server: Answering)
             Level.WARNING,
             "has MPIJob kubeflow.org/v1 and Trainyard writes",
         ),
-        ({"/apis": groups(without="kubeflow.org")}, "PyTorch", Level.MISSING, "training operator"),
+        ({"/apis": groups(without="kubeflow.org")}, "PyTorch", Level.OK, "Elastic workers"),
+        ({"/apis": groups(without="kubeflow.org")}, "MPI", Level.WARNING, "MPI operator"),
         ({"/apis": groups(without="scheduling.run.ai")}, "Scheduler", Level.OK, "need KAI, which"),
         ({CLASSES: classes("")}, "Default storage class", Level.WARNING, "Classes: slow, fast."),
         ({CLASSES: (403, "no")}, "Default storage class", Level.WARNING, "not allowed to list"),

@@ -6,6 +6,7 @@ from engines.base import EngineRefused
 from engines.kubernetes import objects
 from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.job import manifests
+from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.launches import loaded
 
 
@@ -26,11 +27,19 @@ def test_a_refused_claim_is_told_at_the_field_of_its_role() -> None:
         def create(self, path: str, item: object) -> None:
             raise EngineRefused("exceeded quota")
 
-    for name, field in (
-        ("mnist-8f14e45f-master-volume-1", "master.storage.pvc[1]"),
-        ("team-data", "worker.storage.pvc"),
-    ):
-        claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "a"}}
+    claims = [
+        item
+        for name in ("pytorch-every-option", "jobs-roles")
+        for item in manifests(case(name), prefix="")
+        if item["kind"] == "PersistentVolumeClaim"
+    ]
+    fields = []
+    for claim in claims:
         with pytest.raises(EngineRefused) as refusal:
             objects.create_object(Refusing(), claim)  # type: ignore[arg-type]
-        assert refusal.value.field == field
+        fields.append(refusal.value.field)
+    assert (fields[0], fields[1], fields[-1]) == (
+        "master.storage.pvc[0]",
+        "worker.storage.pvc[0]",
+        "roles[1].storage.pvc[0]",
+    )
