@@ -40,6 +40,16 @@ def test_the_summary_shows_the_time_of_the_node_counts(
     assert "Based on the nodes as of" in wizard.open(wizard.at(2)).page
 
 
+def test_the_summary_says_what_runs_a_training(wizard: Wizard, on_kubernetes: Project) -> None:
+    assert of(wizard.ready()).runs_as == "a PyTorchJob of the Kubeflow training operator"
+    cluster = on_kubernetes.cluster
+    plain = {"framework": "PyTorch", "available": True, "is_plain": True}
+    cluster.capabilities_json = {**cluster.capabilities_json, "frameworks": [plain]}
+    cluster.save()
+    page = wizard.open(wizard.at(2)).page
+    assert "An Indexed Job of Kubernetes, because the cluster has no PyTorchJob" in page
+
+
 def test_the_summary_says_that_a_training_will_wait_for_quota(
     wizard: Wizard, project: Project
 ) -> None:

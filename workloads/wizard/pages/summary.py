@@ -7,7 +7,9 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from clusters.connections import runs_as
 from clusters.models import Cluster
+from engines.base import Handle
 from projects.quotas import Demand, StrictQuota
 from spec.cautions import cautions
 from spec.formats import documents
@@ -16,7 +18,7 @@ from spec.problems.errors import SpecError
 from spec.values.quantities import format_bytes
 from spec.workload import Pod, WorkloadSpec
 from workloads.history.causes import BarShare, bar_shares
-from workloads.plan import Plan
+from workloads.plan import UNSAVED, Plan
 from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
@@ -54,7 +56,8 @@ class QuotaForecast:
 class Summary:
     """The summary as its template reads it. ``tone`` is info, success, warning, danger or neutral.
     ``todo`` is what people can do about it, ``shares`` how many of the ``nodes`` are ruled out and
-    why. ``as_of`` is set if the forecast uses resource counts of that time, not current ones."""
+    why. ``as_of`` is set if the forecast uses resource counts of that time, not current ones.
+    ``runs_as`` says what runs it on the cluster."""
 
     tone: str = "info"
     headline: str = "Not ready yet"
@@ -66,6 +69,7 @@ class Summary:
     largest: str = ""
     repairs: list[Repair] = field(default_factory=list)
     pods: str = "–"
+    runs_as: str = ""
     world_size: int = 0
     ranks: list[tuple[str, str]] = field(default_factory=list)
     meters: list[QuotaForecast] = field(default_factory=list)
@@ -87,6 +91,8 @@ def summarize(plan: Plan) -> Summary:
         summary.meters = list(
             _meters(plan.cluster, limiting_accounts(plan.project, spec.first_pool), demand)
         )
+        handle = Handle(UNSAVED, plan.draft.name, plan.project.name)
+        summary.runs_as = runs_as(plan.cluster, handle, spec)
     _set_verdict(summary, plan)
     return summary
 
