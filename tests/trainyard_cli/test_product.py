@@ -17,10 +17,10 @@ import pytest
 from config.run.install import ROOT
 from tests.product import Trainyard
 from tests.waiting import wait_for
+from tests.workflows.imports.files import SEED, with_reader, without_packages
 
 pytestmark = pytest.mark.extended
 
-TUTORIAL = ROOT / "tests/workflows/imports/samples/pytorch_dist_training.yaml"
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
 SIGNED_IN: dict[str, str] = {}  # the environment of the user whom the fixture signed in
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -31,29 +31,6 @@ def workflow_of_the_page() -> str:
     match = re.search(r"```yaml\n(workflow:.*?)```", (ROOT / "docs/workflows.md").read_text(), re.S)
     assert match
     return match[1]
-
-
-READER = """
-  - name: reading
-    tasks:
-    - name: read
-      image: alpine
-      command: [find, "{{input:0}}", -name, "*.pth"]
-      inputs:
-      - task: master
-
-default-values:"""
-
-
-def with_reader(text: str) -> str:
-    """A workflow file with another group, which lists the models that its master leaves behind."""
-    return text.replace("\n\ndefault-values:", READER, 1)
-
-
-def without_packages(file: Path) -> str:
-    """A workflow file without the lines of its scripts that would change this machine."""
-    lines = file.read_text().split("\n")
-    return "\n".join(line for line in lines if not line.lstrip().startswith(("apt ", "ln -fs ")))
 
 
 @pytest.fixture(scope="module")
@@ -338,7 +315,7 @@ def test_a_long_line_and_odd_separators_are_printed_as_they_are(
     [
         (with_reader(workflow_of_the_page()), "--set gpus=0"),
         (
-            with_reader(without_packages(TUTORIAL)),
+            with_reader(without_packages(SEED)),
             "--task-size 'processes=2 gpus=0 cpu=0.5 memory=1G'",
         ),
     ],

@@ -9,6 +9,16 @@ from workflows.imports.reading import read_workflow
 from workflows.imports.replicas import KnownNames
 
 SEED = (Path(__file__).parent / "samples" / "pytorch_dist_training.yaml").read_text()
+READER = """
+  - name: reading
+    tasks:
+    - name: read
+      image: alpine
+      command: [find, "{{input:0}}", -name, "*.pth"]
+      inputs:
+      - task: master
+
+default-values:"""
 ONE_TASK = """\
 workflow:
   name: one
@@ -78,3 +88,14 @@ def problems_of(text: str, known: KnownNames | None = None) -> tuple[LineProblem
     except YamlError as error:
         return error.problems
     raise AssertionError("the file was imported")
+
+
+def with_reader(text: str) -> str:
+    """A workflow file with another group, which lists the models that its master leaves behind."""
+    return text.replace("\n\ndefault-values:", READER, 1)
+
+
+def without_packages(text: str) -> str:
+    """A workflow file without the lines of its scripts that would change this machine."""
+    lines = text.split("\n")
+    return "\n".join(line for line in lines if not line.lstrip().startswith(("apt ", "ln -fs ")))
