@@ -316,10 +316,9 @@ def purge(workload: Workload, *, by: User) -> None:
         workload.delete()
 
 
-def copy(workload: Workload, *, by: User) -> Draft:
-    """Create a draft with the workload's values and a free name. The copy of a deleted workload
-    keeps its name, if it is still free. Values of an environment or a compute resource that no
-    longer exists become the copy's own."""
+def content_to_copy(workload: Workload) -> WorkloadDraft:
+    """Return what to fill in to submit the workload once more. Values of an environment or a
+    compute resource that no longer exists become the draft's own."""
     content = WorkloadDraft.model_validate(workload.draft_json)
     parts = content.parts
     for path, replica in parts.items():
@@ -330,6 +329,13 @@ def copy(workload: Workload, *, by: User) -> Draft:
     if content.has_roles:
         named = [write_role(part) for path, part in parts.items() if path.startswith("roles[")]
         content.values = content.values | {"roles": named}
+    return content
+
+
+def copy(workload: Workload, *, by: User) -> Draft:
+    """Create a draft with the workload's values and a free name. The copy of a deleted workload
+    keeps its name, if it is still free."""
+    content = content_to_copy(workload)
     content.name = free_copy_name(workload)
     draft = Draft(owner=by, copied_from=workload, template=workload.template)
     draft.content = content

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from accounts.models import User
+from assets.names import names_for
 from engines.base import EngineError
-from spec.formats import documents
+from spec.formats import documents, draft_yaml
 from spec.formats.merge import parent_paths
 from workloads import launch as launches
+from workloads import services
 from workloads.models import Workload
 
 CONTEXT_LINES = 3
@@ -42,9 +45,10 @@ def field_values(workload: Workload) -> list[Value]:
     ]
 
 
-def to_yaml(workload: Workload) -> str:
-    """Return the spec as YAML, without defaults and with hidden values masked."""
-    return documents.to_yaml(_masked_document(workload))
+def to_yaml(workload: Workload, reader: User) -> str:
+    """Return the YAML that *From YAML* takes to submit the workload once more, with the names of
+    assets that the reader sees, and with hidden values masked."""
+    return draft_yaml.write_draft_yaml(services.content_to_copy(workload), names_for(reader))
 
 
 def _masked_document(workload: Workload) -> documents.Document:

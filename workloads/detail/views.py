@@ -208,7 +208,7 @@ def _events_context(request: Request, workload: Workload) -> dict[str, Any]:
 def _spec_context(request: Request, workload: Workload) -> dict[str, Any]:
     return {
         "values": spec.field_values(workload),
-        "yaml": spec.to_yaml(workload),
+        "yaml": spec.to_yaml(workload, request.user),
         "difference": spec.difference(workload),
         "manifest": spec.render_manifest(workload),
     }

@@ -102,6 +102,19 @@ def test_a_new_workload_may_begin_with_yaml(wizard: Wizard) -> None:
     assert draft.project is not None, "the place it began with"
 
 
+def test_the_yaml_of_a_workload_submits_it_once_more(wizard: Wizard) -> None:
+    wizard.ready().open(wizard.at(3)).press("create")
+    first = Workload.objects.get()
+    response = wizard.client.get(f"/workloads/{first.pk}/spec/")
+    text = str(response.context["yaml"])
+    wizard.open("/workloads/new/?yaml")
+    wizard.press("", yaml=text.replace(f"name: {first.name}", "name: once-more"))
+    wizard.open(wizard.at(3)).press("create")
+    second = Workload.objects.get(name="once-more")
+    assert second.spec_json == first.spec_json
+    assert set(second.assets.values_list("asset_id")) == set(first.assets.values_list("asset_id"))
+
+
 def test_names_that_several_assets_have_are_ids(wizard: Wizard, project: Project) -> None:
     wizard.ready()
     EnvironmentFactory(home=project, name="env-train", in_cluster=True)
