@@ -41,14 +41,14 @@ MOVES: dict[Phase, frozenset[Phase]] = {
     # A training may complete or fail while it is being stopped.
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
     _P.STOPPED: frozenset({_P.RESUMING, _P.DELETING}),
-    _P.COMPLETED: frozenset({_P.DELETING}),
-    # Resuming only after a time limit, see ``Workload.can_run``.
+    # For the exceptions to Resuming after an end, see ``Workload.can_run``.
+    _P.COMPLETED: frozenset({_P.RESUMING, _P.DELETING}),
     _P.FAILED: frozenset({_P.RESUMING, _P.DELETING}),
     _P.DELETING: frozenset(),
 }
-#: Has ended by itself. It never runs again, unless a time limit ended it.
+#: Has ended by itself. It runs again only if somebody asks for that.
 TERMINAL = frozenset({Phase.COMPLETED, Phase.FAILED})
-#: Has no running ranks; a stopped one may run again.
+#: Has no running ranks, and may run again.
 ENDED = TERMINAL | {Phase.STOPPED}
 #: Was asked to stop, and has perhaps done so.
 STOP_REQUESTED = frozenset({Phase.STOPPING, Phase.STOPPED})

@@ -47,7 +47,7 @@ MOVED_COLUMNS = (
     "deleted_at",
     "running_seconds",
 )
-#: The columns of a failed workload that do not hold for one that runs again.
+#: The columns of an ended workload that do not hold for one that runs again.
 NOT_ENDED: dict[str, Any] = {
     "completed_at": None,
     "auto_delete_at": None,
@@ -200,19 +200,16 @@ def _batches(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
 
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
-    """Start the next run of a workload that was stopped or reached a time limit; its checkpoints
-    are where it left them. If its own limit is used up, it gets as much time again. ``by`` is
-    ``None`` when somebody resumed it on the cluster. ``NotPossible`` if it cannot run again, or the
-    quota has no room."""
+    """Start the next run of a workload that was stopped or has ended; its checkpoints are where it
+    left them. If its own time limit is used up, it gets as much time again. ``by`` is ``None`` when
+    somebody resumed it on the cluster. ``NotPossible`` if it cannot run again, or the quota has no
+    room."""
     if by:
         access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _lock_and_reload(workload)
         if not workload.can_run:
-            raise NotPossible(
-                f"{workload.name} is {workload.phase}; only a workload that was stopped, or that "
-                "reached a time limit, can run again. Copy & edit it to start a new one."
-            )
+            raise NotPossible(_why_not_again(workload))
         if by and (refusal := rule_limits.why_used_up(workload)):
             raise NotPossible(f"{workload.name} {refusal}.")
         columns: dict[str, Any] = {}
@@ -225,7 +222,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
             columns["pool"] = rows.get(choice.pool)
         if not workload.logs_complete:
             Attempt.create_missing(workload)  # its output still has to be collected
-        if workload.phase == Phase.FAILED:
+        if workload.has_ended:
             raised = {**NOT_ENDED, **time_limits.columns_of_raised_limit(workload)}
             message = message or time_limits.raise_sentence(raised)
             columns |= raised
@@ -247,6 +244,12 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         if by:
             audit.record(by, "run", workload)
         enqueue.submit(workload)
+
+
+def _why_not_again(workload: Workload) -> str:
+    if workload.has_ended:
+        return f"{workload.name} is part of a workflow, which has counted its end. Restart that."
+    return f"{workload.name} is {workload.phase}; it can run again once it has ended."
 
 
 def extend(workload: Workload, *, by: User) -> None:

@@ -100,7 +100,9 @@ class Submitter:
         return True
 
     def _may_take_over(self, launch: Launch, kind: JobKind, job: Manifest) -> bool:
-        """Whether the job of an earlier run has stopped, so that this run can take it over."""
+        """Whether the job of an earlier run has stopped, so that this run can take it over.
+
+        One that has ended is deleted: this run gets a new job."""
         if job["metadata"].get("deletionTimestamp"):
             raise EngineUnavailable("The job of this name is still being deleted.")
         if run_number(job) >= launch.run:
@@ -116,11 +118,9 @@ class Submitter:
                 self._mark_run(launch, kind)
             return not kind.is_plain
         phase = view.observation().phase if view else None
-        if phase in TERMINAL and not launch.spec.kind.traits.completes:
+        if phase in TERMINAL:
             self._remove_finished_job(launch.handle, kind, "Foreground")
             raise EngineUnavailable(BEING_DELETED)
-        if phase in TERMINAL:
-            raise EngineRefused(f"Run {run_number(job)} ended as {phase}; start a new workload.")
         if phase is not Phase.STOPPED:
             raise EngineUnavailable(f"run {run_number(job)} is still ending")
         if kind.is_plain and not has_followers(job):

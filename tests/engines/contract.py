@@ -4,13 +4,14 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from engines.base import Engine, EngineRefused, Handle, Launch, Observation
+from engines.base import Engine, EngineRefused, EngineUnavailable, Handle, Launch, Observation
 from spec.framework import Framework
 from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
@@ -116,6 +117,22 @@ class EngineContract:
         seen = rig.over(launched)
         assert (seen.phase, seen.reason) == (Phase.COMPLETED, Reason.NONE)
         assert [rank.exit_code for rank in seen.ranks] == [0, 0]
+
+    def test_runs_again_after_its_end(self, rig: Rig) -> None:
+        launched = rig.submit(rig.prints())
+        rig.over(launched)
+        again = replace(launched, run=2)
+
+        def submit() -> bool:
+            """Submit until it is accepted, as a worker does: what is left may have to go first."""
+            with suppress(EngineUnavailable):
+                rig.submit(again)
+                return True
+            return False
+
+        wait_for(submit, DEADLINE, "the second run is accepted")
+        seen = rig.over(again)
+        assert (seen.phase, seen.run) == (Phase.COMPLETED, 2)
 
     def test_keeps_what_each_rank_wrote(self, rig: Rig) -> None:
         launched = rig.submit(rig.prints())

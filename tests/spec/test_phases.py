@@ -1,15 +1,15 @@
 """The table of legal moves."""
 
-from spec.phases import ACTIVE, HOLDING_RESOURCES, MOVES, STOPPABLE, TERMINAL, Phase
+from spec.phases import ACTIVE, ENDED, HOLDING_RESOURCES, MOVES, STOPPABLE, TERMINAL, Phase
 
 
 def test_every_phase_has_a_row() -> None:
     assert set(MOVES) == set(Phase)
 
 
-def test_a_completed_workload_can_only_be_deleted() -> None:
-    assert MOVES[Phase.COMPLETED] == {Phase.DELETING}
-    assert MOVES[Phase.FAILED] == {Phase.DELETING, Phase.RESUMING}  # after a time limit
+def test_a_workload_that_ended_can_be_deleted_or_run_again() -> None:
+    for phase in TERMINAL:
+        assert MOVES[phase] == {Phase.DELETING, Phase.RESUMING}
 
 
 def test_everything_but_deleting_can_be_deleted() -> None:
@@ -17,11 +17,8 @@ def test_everything_but_deleting_can_be_deleted() -> None:
     assert not MOVES[Phase.DELETING]
 
 
-def test_only_a_stopped_or_failed_workload_runs_again() -> None:
-    assert [p for p, moves in MOVES.items() if Phase.RESUMING in moves] == [
-        Phase.STOPPED,
-        Phase.FAILED,
-    ]
+def test_only_a_workload_without_ranks_runs_again() -> None:
+    assert {p for p, moves in MOVES.items() if Phase.RESUMING in moves} == ENDED
 
 
 def test_no_phase_moves_to_itself() -> None:

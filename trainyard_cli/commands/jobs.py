@@ -104,7 +104,7 @@ def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> 
 
 
 def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
-    """Run workloads again that were stopped or reached a time limit."""
+    """Run workloads again that were stopped, failed or completed."""
     _post_verb(current_invocation(context), names, project, "resume")
 
 

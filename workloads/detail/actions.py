@@ -90,7 +90,8 @@ def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
     """Ask whether to apply an action to a workload, or apply it. ``verb`` comes from the route."""
     workload = find_workload(request, pk)
     promise = f"{verb.promise} {workload.retention_sentence}" if verb is DELETE else verb.promise
-    context = {"workload": workload, "label": verb.label, "promise": promise}
+    label = "Run again" if verb is RUN and workload.has_ended else verb.label
+    context = {"workload": workload, "label": label, "promise": promise}
     if request.method != "POST":
         return render(request, "workloads/confirm.html", context)
     refusals = verb.act_on_all([workload], by=request.user)

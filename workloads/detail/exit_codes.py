@@ -30,18 +30,18 @@ ADVICE = {
     "workers smaller, then Copy & edit.",
     Reason.GRACE_PERIOD_EXCEEDED: "Let the training save and end when it gets SIGTERM, or raise "
     "the grace period.",
-    Reason.RANK_FAILED: "Read its last lines, fix the program or its arguments, then use "
-    "Copy & edit. "
-    "The copy starts from scratch: checkpoints belong to one workload.",
+    Reason.RANK_FAILED: "Read its last lines. Run again starts the same definition from its last "
+    "checkpoint. If the program or its arguments are wrong, use Copy & edit; the copy starts from "
+    "scratch, because checkpoints belong to one workload.",
     Reason.DEADLINE_EXCEEDED: "Run continues it. If its own time limit is used up, it gets as much "
     "time again.",
-    Reason.PREEMPTED: "It was preempted. Give it a higher priority, or a backoff limit so that it "
-    "starts again automatically, then use Copy & edit.",
+    Reason.PREEMPTED: "It was preempted. Run again starts it from its last checkpoint. A copy "
+    "with a higher priority, or a backoff limit, starts again automatically.",
     Reason.REFUSED: "Change what the cluster refused, then Copy & edit.",
-    Reason.LOST: "Check whether someone deleted it there, or the cluster was reset. Copy & edit "
-    "starts it again.",
+    Reason.LOST: "Check whether someone deleted it there, or the cluster was reset. Run again "
+    "starts it from its last checkpoint.",
 }
-DEFAULT_ADVICE = "Read the last lines and the event history, then Copy & edit to try again."
+DEFAULT_ADVICE = "Read the last lines and the event history, then use Run again or Copy & edit."
 
 
 def describe_exit(code: int | None) -> str:

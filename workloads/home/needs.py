@@ -46,7 +46,7 @@ REASONS = {
 IDLE_QUOTE = "Nothing was used for an hour, and it still holds its resources."
 COLUMNS = (
     *("name", "phase", "reason", "message", "phase_updated_at", "completed_at", "queued_at"),
-    *("run", "kind", "gpus", "failure_class", "failure_line", "created_by", "project"),
+    *("run", "kind", "source", "gpus", "failure_class", "failure_line", "created_by", "project"),
 )
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from clusters.models import Cluster, State
 from clusters.nodes.occupancy import occupancies
 from spec.formats.stored import as_mapping
-from spec.phases import ENDED, HOLDING_RESOURCES, STARTED, WAITING, Phase
+from spec.phases import ENDED, HOLDING_RESOURCES, NEEDS_ATTENTION, STARTED, WAITING, Phase
 from workloads.home.needs import failure_in_words
 from workloads.home.scope import HomeScope
 from workloads.models import CausePeriod, SampleKind, Workload
@@ -81,7 +81,7 @@ def count_workloads(scope: HomeScope) -> Counts:
     running = Q(phase__in=STARTED)
     failed = Q(phase=Phase.FAILED, completed_at__gte=since)
     # An index answers this, and would not answer the conditions joined by OR.
-    sums = scope.workloads().filter(phase__in=STARTED | WAITING | {Phase.FAILED})
+    sums = scope.workloads().filter(phase__in=STARTED | WAITING | NEEDS_ATTENTION)
     totals = sums.aggregate(
         running=Count("pk", filter=running),
         running_gpus=Sum("gpus", filter=running),

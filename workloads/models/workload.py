@@ -27,6 +27,7 @@ from spec.phases import (
     HOLDING_RESOURCES,
     MOVES,
     STOPPABLE,
+    TERMINAL,
     WAITING,
     Phase,
     Reason,
@@ -270,6 +271,11 @@ class Workload(models.Model):
         return self.phase in ACTIVE
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it completed or failed."""
+        return self.phase in TERMINAL
+
+    @property
     def is_settled(self) -> bool:
         """Whether the workload no longer changes by itself: it ended, and all of its output is
         stored."""
@@ -297,10 +303,11 @@ class Workload(models.Model):
 
     @property
     def can_run(self) -> bool:
-        """Whether Run starts it again: after a stop, or after a time limit, which says nothing
-        against the training."""
-        if self.phase == Phase.FAILED:
-            return self.reason == Reason.DEADLINE_EXCEEDED
+        """Whether Run starts it again. The end of a workload of a workflow has been counted there,
+        so only one that reached a time limit, which the workflow has, goes on."""
+        is_counted = self.source == choices.Source.WORKFLOW and self.has_ended
+        if is_counted and self.reason != Reason.DEADLINE_EXCEEDED:
+            return False
         return Phase.RESUMING in MOVES[Phase(self.phase)]
 
     @property

@@ -55,7 +55,7 @@ def test_an_action_that_the_phase_of_a_workload_forbids_says_so(
     answer = client.post(f"/workloads/{workload.pk}/run/", headers=headers)
     assert answer.status_code == 409
     told = answer.content.decode() + answer.get("HX-Trigger", "")
-    assert "only a workload that was stopped" in told
+    assert "it can run again once it has ended" in told
     assert phase(workload.pk) == Phase.RUNNING
 
 

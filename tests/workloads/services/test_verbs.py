@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 
 from projects.models import Project
 from spec.phases import MOVES, Phase, Reason
@@ -48,6 +49,20 @@ def test_a_resumed_workload_starts_its_next_run_afresh(project: Project) -> None
     assert (workload.run, workload.attempt, workload.logs_complete) == (2, 0, False)
     for rank in workload.ranks.all():
         assert (rank.exit_code, rank.gpu_devices, rank.restarts) == (None, [], 0)
+
+
+@pytest.mark.parametrize("phase", [P.FAILED, P.COMPLETED])
+def test_a_workload_that_ended_runs_again_under_its_name(phase: Phase, project: Project) -> None:
+    ended = timezone.now()
+    workload = WorkloadFactory(
+        **{"project": project, "phase": phase, "reason": Reason.RANK_FAILED},
+        **{"completed_at": ended, "auto_delete_at": ended, "failure_class": "cuda-out-of-memory"},
+    )
+    services.resume(workload, by=workload.created_by)
+    workload.refresh_from_db()
+    assert (workload.phase, workload.run) == (P.RESUMING, 2)
+    assert (workload.completed_at, workload.auto_delete_at) == (None, None)
+    assert workload.failure_class == ""
 
 
 def test_copies_get_free_names(project: Project) -> None:

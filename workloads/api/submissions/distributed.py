@@ -230,7 +230,7 @@ def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     operation_id="resume_distributed",
 )
 def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-    """Run a training again, as its next run. 409 unless it was stopped or ran out of time."""
+    """Run a training again, as its next run. 409 while it has not ended."""
     return _apply_verb(services.resume, request, workload_id, "runs again")
 
 

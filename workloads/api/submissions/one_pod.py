@@ -74,7 +74,7 @@ def router_of(kind: WorkloadKind) -> Router:
 
     @router.post(f"{workload_path}/resume", response=ACCEPTED_ANSWER, operation_id=f"resume_{noun}")
     def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-        """Run a workload again, as its next run. 409 unless it was stopped or ran out of time."""
+        """Run a workload again, as its next run. 409 while it has not ended."""
         workload = find_of_kind(request, workload_id, kind)
         return apply_verb(services.resume, workload, request.user, "runs again")
 

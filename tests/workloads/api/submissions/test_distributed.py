@@ -182,7 +182,7 @@ VERBS = [
     ("running", "POST", "/suspend", 202, Phase.STOPPING),
     ("stopped", "POST", "/suspend", 409, Phase.STOPPED),
     ("stopped", "POST", "/resume", 202, Phase.RESUMING),
-    ("completed", "POST", "/resume", 409, Phase.COMPLETED),
+    ("completed", "POST", "/resume", 202, Phase.RESUMING),
     ("running", "DELETE", "", 202, Phase.DELETING),
     ("failed", "DELETE", "", 202, Phase.DELETING),
 ]

@@ -17,7 +17,7 @@ from tests.factories import IMAGE, UserFactory, WorkloadFactory, add_members, wo
 from tests.workloads.gangs import now, phases
 from workloads import reconcile, services
 from workloads.launch import launch_with_secrets
-from workloads.models import Workload
+from workloads.models import Source, Workload
 from workloads.scheduling.contenders import contender, tenant
 from workloads.scheduling.limits import time_limits
 from workloads.submission import submit_all
@@ -182,10 +182,11 @@ def test_run_raises_a_limit_that_is_used_up_and_says_so(project: Project) -> Non
     assert now(workload).time_limit_seconds == 1800
 
 
-def test_other_failures_do_not_run_again(project: Project) -> None:
-    workload = out_of_time(project, 300, reason=Reason.RANK_FAILED)
-    assert not workload.can_run
-    with pytest.raises(services.NotPossible, match="reached a time limit"):
+def test_a_workload_of_a_workflow_runs_again_only_after_a_time_limit(project: Project) -> None:
+    workload = out_of_time(project, 300, source=Source.WORKFLOW)
+    assert workload.can_run
+    Workload.objects.update(reason=Reason.RANK_FAILED)
+    with pytest.raises(services.NotPossible, match="part of a workflow"):
         services.resume(now(workload), by=workload.created_by)
 
 
