@@ -85,7 +85,8 @@ def save_training(training: Training, step: int, meter: SampleMeter) -> None:
         **training.fixed,
     }
     path = checkpoint.save(training.config.checkpoint_dir, step, state, about)
-    training.report(event="checkpoint", step=step, path=str(path))
+    size = path.with_suffix(".pt").stat().st_size
+    training.report(event="checkpoint", step=step, path=str(path), bytes=size)
 
 
 def resume_training(training: Training) -> tuple[int, SampleMeter]:

@@ -89,7 +89,12 @@ def menu(request: Request, pk: UUID) -> HttpResponse:
 def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
     """Ask whether to apply an action to a workload, or apply it. ``verb`` comes from the route."""
     workload = find_workload(request, pk)
-    promise = f"{verb.promise} {workload.retention_sentence}" if verb is DELETE else verb.promise
+    sentences = [verb.promise]
+    if verb is not RUN:
+        sentences.append(workload.risk_sentence)
+    if verb is DELETE:
+        sentences.append(workload.retention_sentence)
+    promise = " ".join(filter(None, sentences))
     label = "Run again" if verb is RUN and workload.has_ended else verb.label
     context = {"workload": workload, "label": label, "promise": promise}
     if request.method != "POST":

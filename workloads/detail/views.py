@@ -43,6 +43,8 @@ TABS = {
 }
 MOST_EVENTS = 200
 MOST_WARNINGS = 3
+MOST_CHECKPOINTS = 5
+SECONDS_PER_HOUR = 3600
 # The part of the page to render, by htmx target.
 PARTS = {"drawer": "drawer", "workload-content": "content"}
 
@@ -128,6 +130,8 @@ def _overview_context(request: Request, workload: Workload) -> dict[str, Any]:
         "causes": causes,
         "ranks": ranks,
         "foreseen": score.verdict_in_words(workload),
+        "checkpoints": workload.newest_checkpoints(MOST_CHECKPOINTS),
+        "gpu_hours_at_risk": (workload.seconds_at_risk or 0.0) * workload.gpus / SECONDS_PER_HOUR,
         "rule_limits": list(rule_limits.limit_facts(workload)),
         "may_extend": rule_limits.may_extend(workload, request.user),
         "last_metrics": [

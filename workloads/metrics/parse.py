@@ -9,6 +9,8 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
+from operator import itemgetter
 from typing import Any, TypeGuard
 
 from django.db import transaction
@@ -26,9 +28,11 @@ LONGEST_LINE = 16 * 1024
 CHUNK_BYTES = 256 * 1024
 MOST_AT_ONCE = 5000  # samples per transaction, approximately
 MOST_VALUES = 50
+MOST_CHECKPOINTS = 20  # the newest of a workload, which its page lists
 LONGEST_NAME = 64
 LARGEST_STEP = 2**63 - 1
 RESUMED = "resumed"
+SAVED = "checkpoint"
 MOST_BRACES = 16  # places in a text where an object is looked for
 #: What only a progress bar has: a share, a count, a rate, or the bar.
 BAR = re.compile(
@@ -40,6 +44,7 @@ NOT_FINITE_WORD = re.compile(
     re.IGNORECASE,
 )
 DECODER = json.JSONDecoder()
+Record = dict[str, Any]
 
 
 @dataclass
@@ -50,6 +55,7 @@ class _Batch:
     samples: list[Sample] = field(default_factory=list)
     parsed: dict[str, int] = field(default_factory=dict)
     resumed_step: int | None = None
+    checkpoints: list[Record] = field(default_factory=list)
     has_more: bool = False
 
 
@@ -70,9 +76,6 @@ def store_samples(
             return True
         if time.monotonic() > deadline:
             return False
-
-
-Record = dict[str, Any]
 
 
 def parse_line(line: bytes) -> list[Record]:
@@ -161,6 +164,9 @@ def _add_records(
             for record in parse_line(line):
                 if record.get("event") == RESUMED:
                     batch.resumed_step = int(record["step"])
+                elif record.get("event") == SAVED:
+                    at = index.time_at(offset)
+                    batch.checkpoints.append(_checkpoint(record, attempt.run, at))
                 elif "event" not in record:
                     sample = Sample(
                         workload_id=attempt.workload_id,
@@ -174,6 +180,17 @@ def _add_records(
                     )
                     batch.samples.append(sample)
             offset += len(line) + 1
+
+
+def _checkpoint(record: Record, run: int, at: datetime) -> Record:
+    """Return an entry of the workload's ledger. The size is in bytes; ``None`` if not reported."""
+    size = record.get("bytes")
+    return {
+        "run": run,
+        "step": int(record["step"]),
+        "at": at.isoformat(),
+        "bytes": int(size) if _is_number(size) and size >= 0 else None,
+    }
 
 
 def _values_to_store(record: Record) -> dict[str, Stored | None]:
@@ -203,6 +220,8 @@ def _store_batch(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
         row.save(update_fields=["parsed", "resumed_step"])
         if samples:
             _remember_last(workload, samples)
+        if batch.checkpoints:
+            _remember_checkpoints(workload, batch.checkpoints)
     attempt.parsed = batch.parsed
     downsample.thin_if_due(workload, samples)
     return True
@@ -229,6 +248,15 @@ def _remember_last(workload: Workload, samples: list[Sample]) -> None:
     Workload.objects.filter(pk=workload.pk).update(**columns)
     for name, value in columns.items():
         setattr(workload, name, value)
+
+
+def _remember_checkpoints(workload: Workload, saved: list[Record]) -> None:
+    """Add checkpoints to the workload's ledger. Of several ranks that report the same one, the last
+    report counts."""
+    entries = {(entry["run"], entry["step"]): entry for entry in [*workload.checkpoints, *saved]}
+    latest = sorted(entries.values(), key=itemgetter("at"))[-MOST_CHECKPOINTS:]
+    Workload.objects.filter(pk=workload.pk).update(checkpoints=latest)
+    workload.checkpoints = latest
 
 
 def _is_step(value: object) -> bool:

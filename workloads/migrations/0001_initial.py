@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Workload',
             fields=[
+                ('checkpoints', models.JSONField(blank=True, default=list)),
                 ('verdict', models.CharField(blank=True, max_length=10)),
                 ('verdict_cause', models.CharField(blank=True, choices=workloads.models.choices.cause_kinds, max_length=20)),
                 ('first_wait_seconds', models.FloatField(blank=True, null=True)),

@@ -17,6 +17,7 @@ from assets.fields import DocumentField
 from assets.models import Template
 from clusters.models import Cluster, NodePool
 from core.database.fields import CleanedJSONField, CleanedTextField
+from core.templatetags.core import duration
 from engines.base import Handle
 from projects.models import Project
 from spec.draft import WorkloadDraft
@@ -35,6 +36,7 @@ from spec.phases import (
 )
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
+from workloads.models.checkpoint import Checkpoint
 from workloads.models.queries import WorkloadQuerySet
 from workloads.models.retention import removal_time, retention_sentence, with_the_project
 from workloads.models.times import times_of_move
@@ -191,6 +193,9 @@ class Workload(models.Model):
     curves = CleanedJSONField(default=dict, blank=True)
     #: Since which step a metric has been NaN or infinite, by name.
     not_finite = CleanedJSONField(default=dict, blank=True)
+
+    #: The newest checkpoints that the training reported, oldest first: run, step, at, bytes.
+    checkpoints = CleanedJSONField(default=list, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
     warnings: Any = None  # of its plan; only on the object that was just created
@@ -374,6 +379,36 @@ class Workload(models.Model):
                 self.__dict__.pop(name, None)
             else:
                 setattr(self, name, value)
+
+    def newest_checkpoints(self, most: int) -> list[Checkpoint]:
+        """Return the newest checkpoints that the training reported, the last one first."""
+        entries = self.checkpoints[::-1][:most]
+        return [Checkpoint.from_entry(entry) for entry in entries]
+
+    @property
+    def last_checkpoint(self) -> Checkpoint | None:
+        """The newest checkpoint that the training reported; ``None`` if it reported none."""
+        return next(iter(self.newest_checkpoints(1)), None)
+
+    @property
+    def seconds_at_risk(self) -> float | None:
+        """For how long a running workload has saved nothing; ``None`` if it reports no checkpoints,
+        or does not run."""
+        saved = self.last_checkpoint
+        if saved is None or not counts_as_running(self.phase, self.reason):
+            return None
+        since = max(saved.at, self.phase_updated_at)
+        return max((timezone.now() - since).total_seconds(), 0.0)
+
+    @property
+    def risk_sentence(self) -> str:
+        """What is lost if the workload ends without saving; empty if nobody knows."""
+        saved = self.last_checkpoint
+        seconds = self.seconds_at_risk
+        if saved is None or seconds is None:
+            return ""
+        unsaved = f"{duration(seconds)} of work are not saved yet"
+        return f"Its last checkpoint is that of step {saved.step}; {unsaved}."
 
     @property
     def array_sentence(self) -> str:
