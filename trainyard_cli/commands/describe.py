@@ -121,6 +121,7 @@ def _print_facts(workload: Item, *, general: bool, compute: bool, networks: bool
             f"{format_age(workload['startedAt'])} ago" if workload.get("startedAt") else "",
         ),
         ("Running for", format_duration(workload["totalRunningTimeSeconds"])),
+        ("Last checkpoint", _checkpoint_in_words(workload["lastCheckpoint"])),
     ]
     requested = workload["workloadRequestedResources"]
     allocated = [
@@ -144,6 +145,13 @@ def _print_facts(workload: Item, *, general: bool, compute: bool, networks: bool
             *(other if general else ()),
         ]
     )
+
+
+def _checkpoint_in_words(saved: Item | None) -> str:
+    """Say of which step the last checkpoint is, and its age; empty without one."""
+    if saved is None:
+        return ""
+    return f"step {saved['step']}, {format_age(saved['savedAt'])} ago"
 
 
 def _describe_ports(spec: Item) -> Iterator[str]:

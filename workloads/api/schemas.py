@@ -176,6 +176,31 @@ class Actions(Wire):
     resume: bool = Field(description="Whether it can be resumed")
 
 
+class CheckpointOut(Wire):
+    """The last checkpoint that the training reported."""
+
+    run: int = Field(description="The run that saved it, counted from 1")
+    step: int = Field(description="The step that it is of")
+    saved_at: datetime = Field(description="When it was saved")
+    size_bytes: int | None = Field(description="Its size in bytes; null if it was not reported")
+    seconds_at_risk: float | None = Field(
+        description="How long the workload has run since without saving; null while it does not run"
+    )
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self | None:
+        saved = workload.last_checkpoint
+        if saved is None:
+            return None
+        return cls(
+            run=saved.run,
+            step=saved.step,
+            saved_at=saved.at,
+            size_bytes=saved.size,
+            seconds_at_risk=workload.seconds_at_risk,
+        )
+
+
 class RuleLimits(Wire):
     """Limits from scheduling rules, in seconds; null for none."""
 
@@ -277,6 +302,10 @@ class WorkloadOut(Wire):
         description="What the training last reported, by name; NaN, Infinity and -Infinity as text"
     )
 
+    last_checkpoint: CheckpointOut | None = Field(
+        description="The last checkpoint that the training reported; null if it reported none"
+    )
+
     @classmethod
     def list_of(cls, workloads: Sequence[Workload], request: HttpRequest) -> list[Self]:
         """Return the answers about several workloads, in the same order."""
@@ -326,4 +355,5 @@ class WorkloadOut(Wire):
             run=workload.run,
             attempt=workload.attempt + 1,
             last_metrics=workload.last_metrics,
+            last_checkpoint=CheckpointOut.of(workload),
         )

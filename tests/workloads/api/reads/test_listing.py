@@ -68,6 +68,17 @@ def test_the_time_of_the_present_phase_counts(call: Caller, project: Project) ->
     assert answer["totalRunningTimeSeconds"] == pytest.approx(300, abs=60)
 
 
+def test_the_last_checkpoint_is_told_with_the_work_at_risk(call: Caller, project: Project) -> None:
+    began = timezone.now() - timedelta(minutes=5)
+    entry = {"run": 1, "step": 200, "at": began.isoformat(), "bytes": 7}
+    workload = WorkloadFactory(
+        project=project, running=True, phase_updated_at=began, checkpoints=[entry]
+    )
+    saved = call("GET", f"/workloads/{workload.pk}")[1]["lastCheckpoint"]
+    assert (saved["run"], saved["step"], saved["sizeBytes"]) == (1, 200, 7)
+    assert saved["secondsAtRisk"] == pytest.approx(300, abs=60)
+
+
 def test_a_workload_that_waits_says_why_with_evidence_and_the_next_step(
     call: Caller, project: Project
 ) -> None:
