@@ -4,6 +4,7 @@ from pathlib import Path
 
 from accounts.models import User
 from assets.data_source.datasets.model import DatasetVersion
+from assets.data_source.datasets.store import files_below
 from assets.data_source.model import DataSource
 from assets.datasets import services
 from projects.models import Project
@@ -21,4 +22,5 @@ def add_version(dataset: DataSource, by: User, folder: Path, **files: str) -> Da
     for name, text in files.items():
         (source / f"{name}.txt").write_text(text)
     version = services.begin_version(dataset, by=by)
-    return services.keep_folder(version, source, by=by)
+    kept = {path: source / path for path in files_below(source)}
+    return services.keep_files(version, kept, by=by)

@@ -2,7 +2,7 @@
 which later tasks mount where they read it."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spec.formats.documents import Document
@@ -11,6 +11,7 @@ from workflows.graph import WorkflowGroup, WorkflowTask, change_pods
 OUTPUT_FOLDER = "/osmo/data/output"
 INPUT_FOLDER = "/osmo/data/input"
 SIZE = "10G"
+DATA_SOURCES = "dataSources"
 
 
 def output_claim(label: str, task: str) -> str:
@@ -29,6 +30,26 @@ def mount_claims(document: Document, group: WorkflowGroup, label: str) -> Docume
     # An only pod has no name, and its task has no role.
     tasks = {task.role: task for task in group.tasks}
     return change_pods(document, lambda pod: _mount(pod, tasks[pod.get("name", "")], label))
+
+
+def mount_datasets(document: Document, group: WorkflowGroup, chosen: Mapping[str, str]) -> Document:
+    """Return the document of a group with the datasets that its tasks read. ``chosen`` has the ids
+    of the datasets by their names; those that it lacks are left out."""
+    tasks = {task.role: task for task in group.tasks}
+
+    def mount(pod: Document) -> Document:
+        sources = [
+            {
+                "id": chosen[read.dataset],
+                "path": f"{INPUT_FOLDER}/{number}",
+                "version": read.version,
+            }
+            for number, read in enumerate(tasks[pod.get("name", "")].inputs)
+            if read.dataset in chosen
+        ]
+        return {**pod, DATA_SOURCES: sources} if sources else pod
+
+    return change_pods(document, mount)
 
 
 def _mount(pod: Document, task: WorkflowTask, label: str) -> Document:

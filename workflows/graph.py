@@ -30,11 +30,24 @@ class CodeRange(Part):
 
 
 class TaskInput(Part):
-    """Files that a task reads. ``task`` is the one whose output they are; it is empty for a folder
-    that the document of the group already mounts."""
+    """Files that a task reads: the output of a ``task``, or a version of a ``dataset``. Both are
+    empty for a folder that the document of the group already mounts."""
 
     task: str = Field("", description="The task whose output is read")
     workflow: str = Field("", description="The earlier workflow of the task; this one if empty")
+    dataset: str = Field("", description="The dataset that is read")
+    version: str = Field("", description="The version of the dataset; the latest if empty")
+
+
+class DatasetOutput(Part):
+    """A dataset of which what a task leaves behind becomes a version."""
+
+    name: str = Field(description="The name of the dataset")
+    paths: tuple[str, ...] = Field(
+        (), description="Files and folders of the output that it gets; everything if empty"
+    )
+    regex: str = Field("", description="It gets only files whose path begins with this pattern")
+    updates: Flag = Field(False, description="Whether the files of the last version stay")
 
 
 class WorkflowTask(Part):
@@ -47,6 +60,9 @@ class WorkflowTask(Part):
     inputs: tuple[TaskInput, ...] = Field((), description="What it reads, in order")
     keeps_output: Flag = Field(
         False, description="Whether its output stays, because it is declared or other tasks read it"
+    )
+    datasets: tuple[DatasetOutput, ...] = Field(
+        (), description="The datasets that get its output when its group has completed"
     )
     exit_actions: dict[ExitAction, tuple[CodeRange, ...]] = Field(
         {}, description="What follows an exit code"

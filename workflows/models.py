@@ -31,6 +31,19 @@ class Priority(models.TextChoices):
     LOW = "LOW", "Low"
 
 
+class Keeping(models.TextChoices):
+    """Whether the datasets that get the output of a group have it. It is asked for once the group
+    is complete but for that."""
+
+    NOT_YET = "", "Not yet"
+    ASKED = "asked", "Asked"
+    KEPT = "kept", "Kept"
+
+
+def keepings() -> Choices:
+    return Keeping.choices
+
+
 def statuses() -> Choices:
     return values_of(Status)
 
@@ -188,6 +201,7 @@ class GroupRun(models.Model):
     status = models.CharField(max_length=30, choices=statuses, default=Status.WAITING)
     failure = CleanedTextField(blank=True)
     retries = models.PositiveIntegerField(default=0)
+    keeping = models.CharField(max_length=10, choices=keepings, default=Keeping.NOT_YET, blank=True)
     scheduled_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)

@@ -55,6 +55,7 @@ def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
     known = KnownNames(
         platforms={} if is_one_machine else settings.WORKFLOW_PLATFORMS,
         credentials=_credential_keys(project, by),
+        reads_claims=is_one_machine,
     )
     imported = map_workflow(read, files=files, known=known)
     graph, size_note = _with_size(imported.graph, size)

@@ -15,6 +15,7 @@ from django.utils import timezone
 from spec.phases import AT_WORK, TERMINAL, WAITING, Phase, RankPhase, Reason
 from spec.problems.errors import SpecError
 from spec.problems.time_limit import format_duration
+from workflows import keeping
 from workflows.graph import ExitAction, WorkflowTask
 from workflows.models import GroupRun, Workflow
 from workflows.starting import draft_of
@@ -179,7 +180,10 @@ def _finish(group: GroupRun, workload: Workload) -> None:
     started = {"started_at": group.started_at or workload.started_at}
     has_completed = workload.phase == Phase.COMPLETED
     if action is ExitAction.COMPLETE or (has_completed and action is None):
-        group.move(Status.COMPLETED, **started)
+        if keeping.is_done(group):
+            group.move(Status.COMPLETED, **started)
+        else:
+            keeping.ask(group)
         return
     reason = Reason(workload.reason)
     status = OF_REASONS.get(reason, Status.FAILED) if not has_completed else Status.FAILED

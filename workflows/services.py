@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import User
+from assets.datasets import services as datasets
 from audit import services as audit
 from core.broker.enqueue import PERIODIC, send_once
 from core.deletion import InUse
@@ -199,6 +200,7 @@ def delete(workflow: Workflow, *, by: User) -> None:
         kept = [workload for workload in rows if workload.deleted_at is None]
         audit.record(by, "delete", workflow, before=_audit_facts(workflow))
         workflow.announce()
+        datasets.forget_workflow(workflow.pk)
         workflow.delete()
         workloads.delete_all(kept, by=by)
 

@@ -3,18 +3,28 @@
 import hashlib
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
+from accounts import access
 from accounts.models import User
+from assets.data_source.datasets.uses import find_dataset, is_dataset
+from assets.models import DataSource
 from clusters.withheld import why_withheld
 from projects.models import Project
-from spec.draft import ReplicaDraft, WorkloadDraft
+from projects.scopes import OwningScope
+from spec.draft import NO_ASSET, ReplicaDraft, WorkloadDraft
 from spec.formats.documents import Document
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
-from workflows.claims import mount_claims
-from workflows.graph import TaskInput, WorkflowGraph, WorkflowGroup
+from workflows.claims import mount_claims, mount_datasets
+from workflows.graph import (
+    DatasetOutput,
+    TaskInput,
+    WorkflowGraph,
+    WorkflowGroup,
+    WorkflowTask,
+)
 from workflows.imports.rewriting import prepare_for_machine
 from workflows.models import GroupRun, Priority
 from workflows.statuses import Status
@@ -40,10 +50,18 @@ def workload_name(label: str, group: str, retry: int = 0) -> str:
 
 
 def draft_of(
-    group: WorkflowGroup, *, label: str, project: Project, priority: str, retry: int = 0
+    group: WorkflowGroup,
+    *,
+    label: str,
+    project: Project,
+    priority: str,
+    retry: int = 0,
+    later: Container[str] = (),
 ) -> WorkloadDraft:
-    """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``."""
-    document: Document = mount_claims(_replace_workflow_id(group.document, label), group, label)
+    """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``. Datasets that
+    are made ``later``, by other groups, are left out."""
+    document: Document = mount_claims(replace_workflow_id(group.document, label), group, label)
+    document = mount_datasets(document, group, _chosen_datasets(group, project, later))
     if project.cluster.definition.is_one_machine:
         document = prepare_for_machine(document, _free_port()).document
     priority_class = PRIORITY_CLASSES.get(Priority(priority))
@@ -66,11 +84,26 @@ def draft_of(
     )
 
 
-def _replace_workflow_id(value: Any, label: str) -> Any:
+def _chosen_datasets(
+    group: WorkflowGroup, project: Project, later: Container[str]
+) -> dict[str, str]:
+    """Return the ids of the datasets that a group reads. One that is missing has that of no asset,
+    which the plan refuses."""
+    names = {read.dataset for task in group.tasks for read in task.inputs if read.dataset}
+    found = {name: find_dataset(name, project) for name in names}
+    return {
+        name: str(dataset.pk if dataset else NO_ASSET)
+        for name, dataset in found.items()
+        if dataset or name not in later
+    }
+
+
+def replace_workflow_id(value: Any, label: str) -> Any:
+    """Return a document, or a text, with the label of a workflow in place of its token."""
     if isinstance(value, dict):
-        return {key: _replace_workflow_id(item, label) for key, item in value.items()}
+        return {key: replace_workflow_id(item, label) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_replace_workflow_id(item, label) for item in value]
+        return [replace_workflow_id(item, label) for item in value]
     return WORKFLOW_ID.sub(label, value) if isinstance(value, str) else value
 
 
@@ -90,9 +123,13 @@ def find_problems(
         yield Problem(("project",), why)
         return
     label = f"{graph.name}-{UNNUMBERED}"
+    made = {output.name for group in graph.groups for _, output in dataset_outputs(group)}
+    later = {name for name in made if find_dataset(name, project) is None}
     for group in graph.groups:
         yield from _missing_inputs(group, project)
-        draft = draft_of(group, label=label, project=project, priority=priority)
+        yield from _missing_datasets(group, project, later)
+        yield from _outputs_without_permission(group, project, label, by)
+        draft = draft_of(group, label=label, project=project, priority=priority, later=later)
         for problem in plan(draft, by=by, submits=True).problems:
             path = (group.label, *problem.path)
             yield Problem(path, problem.message, problem.rule, problem.source)
@@ -108,6 +145,41 @@ def _missing_inputs(group: WorkflowGroup, project: Project) -> Iterator[Problem]
                     f"output in project {project}"
                 )
                 yield Problem((group.name, "inputs"), message)
+
+
+def _missing_datasets(
+    group: WorkflowGroup, project: Project, later: Container[str]
+) -> Iterator[Problem]:
+    """Yield the datasets that tasks read and that neither exist nor are made by other groups."""
+    for task in group.tasks:
+        for read in task.inputs:
+            name = read.dataset
+            if name and name not in later and find_dataset(name, project) is None:
+                message = f"{task.name} reads {name}, which is no dataset of project {project}"
+                yield Problem((group.name, "inputs"), message)
+
+
+def _outputs_without_permission(
+    group: WorkflowGroup, project: Project, label: str, by: User
+) -> Iterator[Problem]:
+    """Yield the datasets that the workflow may not make, or make versions of."""
+    for _, output in dataset_outputs(group):
+        name = replace_workflow_id(output.name, label)
+        path = (group.label, "outputs")
+        source = DataSource.objects.named(name, OwningScope(project)).first()
+        permission = DataSource.permission("update" if source else "create")
+        if source and not is_dataset(source):
+            yield Problem(path, f"{name} is a data source of project {project}, and no dataset")
+        elif not access.may(by, permission, *project.scope_keys):
+            text = access.missing_permission_text(permission, by, *project.scope_keys)
+            yield Problem(path, f"the dataset {name} cannot be written: {text}")
+
+
+def dataset_outputs(group: WorkflowGroup) -> Iterator[tuple[WorkflowTask, DatasetOutput]]:
+    """Yield the datasets that get the output of a group, with the task whose output it is."""
+    for task in group.tasks:
+        for output in task.datasets:
+            yield task, output
 
 
 def _was_kept(task_input: TaskInput, project: Project) -> bool:

@@ -4,6 +4,7 @@ A version is begun, filled file by file, and finished. Until it is finished nobo
 """
 
 import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -102,14 +103,17 @@ def add_piece(version: DatasetVersion, *, path: str, offset: int, data: bytes, b
         raise SpecError([Problem(("path",), str(error))]) from error
 
 
-def finish_version(version: DatasetVersion, *, by: User) -> DatasetVersion:
-    """Complete a version, which gives it its number. It is safe to run twice. Raises ``SpecError``,
-    ``PermissionDenied``, or ``VersionComplete`` if someone else began the version again."""
+def finish_version(
+    version: DatasetVersion, *, by: User, between: Callable[[], None] = store.do_nothing
+) -> DatasetVersion:
+    """Complete a version, which gives it its number. It is safe to run twice. ``between`` is called
+    after each part of a file. Raises ``SpecError``, ``PermissionDenied``, or ``VersionComplete`` if
+    someone else began the version again."""
     assets.check_editable(DATA_SOURCE, version.dataset, by)
     if version.is_ready:
         return version
     try:
-        files = store.seal(version.key)
+        files = store.seal(version.key, between)
     except UnfitFiles as error:
         raise SpecError([Problem(("files",), str(error))]) from error
     with transaction.atomic():
@@ -136,19 +140,23 @@ def finish_version(version: DatasetVersion, *, by: User) -> DatasetVersion:
     return version
 
 
-def keep_folder(
-    version: DatasetVersion, folder: Path, *, by: User, below: str = ""
+def keep_files(
+    version: DatasetVersion,
+    files: Mapping[str, Path],
+    *,
+    by: User,
+    between: Callable[[], None] = store.do_nothing,
 ) -> DatasetVersion:
-    """Fill a version with the files of a folder of this server, in it at the path ``below``, and
-    complete it. Raises what :func:`finish_version` does, ``DiskFull`` and ``OSError``."""
+    """Fill a version with files of this server, which are given by their paths in it, and complete
+    it. ``between`` is called after each part of a file. Raises what :func:`finish_version` does,
+    ``DiskFull`` and ``OSError``."""
     try:
-        for path in list(store.files_below(folder)):
+        for path, file in files.items():
             require_space()
-            target = f"{below}/{path}" if below else path
-            store.copy_file(version.key, target, folder / path)
+            store.copy_file(version.key, path, file, between)
     except UnfitFiles as error:
         raise SpecError([Problem(("files",), str(error))]) from error
-    return finish_version(version, by=by)
+    return finish_version(version, by=by, between=between)
 
 
 def delete_version(version: DatasetVersion, *, by: User) -> None:

@@ -4,6 +4,7 @@ import argparse
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -187,6 +188,11 @@ class ClusterKind(ABC):
 
     def claims(self, cluster: "Cluster", project: str) -> Sequence[Claim] | None:
         """Return the claims that a project's pods can mount; ``None`` if they are unknown."""
+        return None
+
+    def claim_folder(self, project: str, claim: str) -> Path | None:
+        """Return the folder of this server with the content of a project's claim; ``None`` if
+        claims are elsewhere."""
         return None
 
     def config_maps(self, cluster: "Cluster", project: str) -> Sequence[str] | None:

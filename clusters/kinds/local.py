@@ -2,6 +2,7 @@
 connection."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -64,6 +65,9 @@ class LocalKind(ClusterKind):
                 yield Problem(parse_path(f"{role.path}.image"), message)
         for lack in packages.lacking_packages(launch.spec, settings.LOCAL_IMAGES):
             yield Problem(parse_path(lack.field), lack.message)
+
+    def claim_folder(self, project: str, claim: str) -> Path:
+        return planning.claim_folder(settings.LOCAL_ENGINE_HOME, project, claim)
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         for _, message in planning.complaints(storage, mountable_paths()):

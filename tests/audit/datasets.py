@@ -19,8 +19,9 @@ def _begun(s: AuditedObjects) -> DatasetVersion:
 
 def _kept(s: AuditedObjects) -> DatasetVersion:
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "token.txt").write_text(SECRET)
-        return services.keep_folder(_begun(s), Path(folder), by=s.admin)
+        file = Path(folder, "token.txt")
+        file.write_text(SECRET)
+        return services.keep_files(_begun(s), {"token.txt": file}, by=s.admin)
 
 
 _WHERE = "assets.datasets.services"
@@ -33,7 +34,7 @@ DATASETS: Verbs = {
         "create dataset version",
         lambda s: services.finish_version(_begun(s), by=s.admin),
     ),
-    f"{_WHERE}.keep_folder": ("create dataset version", _kept),
+    f"{_WHERE}.keep_files": ("create dataset version", _kept),
     f"{_WHERE}.delete_version": (
         "delete dataset version",
         lambda s: services.delete_version(_kept(s), by=s.admin),

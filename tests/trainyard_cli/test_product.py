@@ -342,3 +342,14 @@ def test_a_workflow_whose_tasks_train_together_completes(
     assert len(parameters) >= 2
     assert len(set(parameters)) == 1
     assert re.search(r"/osmo/data/input/0/model/\S*model_rank_0.pth", logs)
+    # The dataset holds the model, and a training reads it.
+    found = json.loads(trainyard("dataset info model-sample -t json").stdout)
+    assert f"{name} master" in {version["workflow"] for version in found["versions"]}
+    trainyard(f"dataset download model-sample {tmp_path / 'model'}")
+    (saved,) = (tmp_path / "model").rglob("model_rank_0.pth")
+    assert saved.relative_to(tmp_path / "model").parts[0] == "model"
+    reader = f"reads-{name}"
+    mounted = "--datasource name=model-sample,path=/trained"
+    line = f"training standard submit {reader} {IMAGE} --cpu 0.1 {mounted} --wait --command"
+    trainyard(f"{line} -- find /trained -name '*.pth'")
+    assert "model_rank_0.pth" in trainyard(f"logs {reader}").stdout

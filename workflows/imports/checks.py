@@ -1,6 +1,7 @@
 """What must hold between the parts of a workflow file: names, leaders, resources, files, and the
 order of its groups."""
 
+import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
@@ -11,6 +12,7 @@ from workflows.graph import ExitAction
 from workflows.imports.osmo import (
     DEFAULT_RESOURCE,
     OsmoFile,
+    OsmoUpdate,
     OsmoWorkflow,
     PlacedGroup,
     PlacedTask,
@@ -23,6 +25,10 @@ RESERVED_NAME = "osmo-ctrl"
 MOST_TASKS = 500
 INPUT_KINDS = ("task", "url", "dataset")
 OUTPUT_KINDS = ("url", "dataset", "update_dataset")
+WORKFLOW_ID = "{{workflow_id}}"
+DATASET_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
+VERSION_NUMBER = re.compile(r"latest|[1-9][0-9]{0,8}")
+UPLOAD_FIRST = "cannot be uploaded with the workflow; upload it first: trainyard dataset upload"
 
 
 def check_workflow(workflow: OsmoWorkflow) -> Iterator[Problem]:
@@ -45,6 +51,7 @@ def check_workflow(workflow: OsmoWorkflow) -> Iterator[Problem]:
             yield from _check_resource(placed, workflow)
             yield from _check_files(placed)
             yield from _check_data(placed)
+            yield from _check_datasets(placed)
             yield from _check_mounts(placed)
             yield from _check_exit_actions(placed)
     yield from _check_order(groups)
@@ -143,6 +150,53 @@ def _check_data(placed: PlacedTask) -> Iterator[Problem]:
             if len(given) != 1:
                 message = f"give exactly one of {', '.join(kinds)}"
                 yield Problem((*placed.path, key, number), message)
+
+
+def _check_datasets(placed: PlacedTask) -> Iterator[Problem]:
+    """Check what outputs and inputs say about datasets."""
+    for number, read in enumerate(placed.task.inputs):
+        path = (*placed.path, "inputs", number, "dataset")
+        if read.dataset:
+            yield from _check_dataset_name(
+                read.dataset.name, (*path, "name"), may_have_version=True
+            )
+            if read.dataset.localpath is not None:
+                yield Problem((*path, "localpath"), UPLOAD_FIRST)
+    for number, output in enumerate(placed.task.outputs):
+        made = output.dataset or output.update_dataset
+        if made is None:
+            continue
+        path = (*placed.path, "outputs", number, "dataset" if output.dataset else "update_dataset")
+        yield from _check_dataset_name(made.name, (*path, "name"))
+        paths = made.paths if isinstance(made, OsmoUpdate) else (made.path,)
+        for part in paths:
+            if part and _leads_outside(part):
+                message = f"{part!r} must be a path in the output of the task, such as model"
+                yield Problem(path, message)
+        regex = "" if isinstance(made, OsmoUpdate) else made.regex
+        if not _is_pattern(regex):
+            yield Problem((*path, "regex"), f"{regex!r} is not a regular expression")
+
+
+def _check_dataset_name(
+    name: str, path: Path, *, may_have_version: bool = False
+) -> Iterator[Problem]:
+    plain, colon, version = name.replace(WORKFLOW_ID, "0").partition(":")
+    if not DATASET_NAME.fullmatch(plain):
+        message = f"{name!r} is not the name of a dataset; use letters, digits, - and _"
+        yield Problem(path, message)
+    elif colon and not may_have_version:
+        yield Problem(path, f"{name} names a version; a new version gets its number automatically")
+    elif colon and not VERSION_NUMBER.fullmatch(version):
+        yield Problem(path, f"{name} must end with the number of a version, such as {plain}:2")
+
+
+def _is_pattern(regex: str) -> bool:
+    try:
+        re.compile(regex)
+    except re.error:
+        return False
+    return True
 
 
 def _check_mounts(placed: PlacedTask) -> Iterator[Problem]:

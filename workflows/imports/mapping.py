@@ -9,6 +9,7 @@ from spec.kind import WorkloadKind
 from spec.problems.errors import Path, Problem
 from workflows.graph import (
     CodeRange,
+    DatasetOutput,
     ExitAction,
     TaskInput,
     WorkflowGraph,
@@ -48,7 +49,11 @@ IGNORED_IN_TASK = {
 }
 OUTPUT_STAYS = (
     "The output stays in a claim of the project, which other workloads can mount; it is not copied "
-    "elsewhere, and no dataset is created."
+    "elsewhere."
+)
+NO_DATASET = (
+    "The output stays in a claim of the project, which other workloads can mount; no version of a "
+    "dataset is made, because Trainyard cannot read the claims of this cluster."
 )
 FAIL_FAST = (
     "This group relies on OSMO's default, where only the leading task counts; here the failure of "
@@ -179,9 +184,23 @@ class _WorkflowMapping:
         for path, kind, text in mapping.notes:
             self._note(self._path_in_file(placed, path), kind, text)
         self._note_ignored(placed.task, placed.path, IGNORED_IN_TASK)
-        for number in range(len(placed.task.outputs)):
-            self._note((*placed.path, "outputs", number), NoteKind.DIFFERS, OUTPUT_STAYS)
+        self._note_outputs(placed)
         return replica
+
+    def _note_outputs(self, placed: PlacedTask) -> None:
+        for number, output in enumerate(placed.task.outputs):
+            path = (*placed.path, "outputs", number)
+            made = output.dataset or output.update_dataset
+            if made is None:
+                self._note(path, NoteKind.DIFFERS, OUTPUT_STAYS)
+            elif not self.known.reads_claims:
+                self._note(path, NoteKind.DIFFERS, NO_DATASET)
+            else:
+                text = f"The output becomes a version of the dataset {made.name}."
+                self._note(path, NoteKind.MAPPED, text)
+            if made and (made.metadata or made.labels):
+                text = "metadata and labels are left out: datasets have neither."
+                self._note(path, NoteKind.IGNORED, text)
 
     def _path_in_file(self, placed: PlacedTask, path: Path) -> Path:
         """Return the path in the file of a path that begins at a task, or at the resources."""
@@ -197,6 +216,7 @@ class _WorkflowMapping:
             leads=task.lead or is_alone,
             inputs=tuple(self._inputs(placed)),
             keeps_output=bool(task.outputs) or task.name in self.read_tasks,
+            datasets=tuple(_dataset_outputs(task)) if self.known.reads_claims else (),
             exit_actions=_exit_actions(task),
         )
 
@@ -204,8 +224,11 @@ class _WorkflowMapping:
         for number, read in enumerate(placed.task.inputs):
             path = (*placed.path, "inputs", number)
             if read.dataset is not None:
-                message = "datasets cannot be read yet; give the task a data source, or a URL"
-                self.problems.append(Problem((*path, "dataset"), message))
+                name, _, version = read.dataset.name.partition(":")
+                yield TaskInput(dataset=name, version=version)
+                if read.dataset.path or read.dataset.regex:
+                    text = "path and regex are left out: a task reads all files of a version."
+                    self._note((*path, "dataset"), NoteKind.DIFFERS, text)
             elif read.url is not None:
                 yield TaskInput()
             else:
@@ -224,6 +247,17 @@ class _WorkflowMapping:
 
     def _note(self, path: Path, kind: NoteKind, text: str) -> None:
         self.notes.append((path, kind, text))
+
+
+def _dataset_outputs(task: OsmoTask) -> Iterator[DatasetOutput]:
+    for output in task.outputs:
+        if output.dataset:
+            made = output.dataset
+            paths = (made.path,) if made.path else ()
+            yield DatasetOutput(name=made.name, paths=paths, regex=made.regex or output.regex)
+        elif output.update_dataset:
+            made_update = output.update_dataset
+            yield DatasetOutput(name=made_update.name, paths=made_update.paths, updates=True)
 
 
 def _exit_actions(task: OsmoTask) -> dict[ExitAction, tuple[CodeRange, ...]]:

@@ -43,10 +43,12 @@ REFERENCE_OR_DOLLARS = re.compile(r"\$\$|\$(?=\()")
 @dataclass(frozen=True)
 class KnownNames:
     """What names stand for at a project: the node type of each platform, and the keys of each
-    credential. With ``None`` names are not checked."""
+    credential. With ``None`` names are not checked. ``reads_claims`` says whether Trainyard can
+    read what tasks leave behind there."""
 
     platforms: Mapping[str, str] = field(default_factory=dict)
     credentials: Mapping[str, Sequence[str]] | None = None
+    reads_claims: bool = True
 
 
 def role_names(tasks: Sequence[str]) -> dict[str, str]:

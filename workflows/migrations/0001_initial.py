@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=workflows.models.statuses, default=workflows.statuses.Status['WAITING'], max_length=30)),
                 ('failure', models.TextField(blank=True)),
                 ('retries', models.PositiveIntegerField(default=0)),
+                ('keeping', models.CharField(blank=True, choices=workflows.models.keepings, default='', max_length=10)),
                 ('scheduled_at', models.DateTimeField(blank=True, null=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('completed_at', models.DateTimeField(blank=True, null=True)),

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request, permission_required
+from assets.data_source.datasets.shown import versions_made_by
 from core.web.http import redirect_after_success, render_partial
 from core.web.pages import deletion_page, question_page
 from core.web.query import search_text
@@ -77,6 +78,8 @@ def detail(request: Request, pk: UUID, tab: str = "graph") -> HttpResponse:
         "live_names": _live_names(workflow, runs, tab),
         **TAB_CONTEXTS[tab](workflow, runs),
     }
+    if tab == "graph":
+        context["versions"] = versions_made_by(workflow.pk, request.user)
     return render_partial(request, "workflows/workflow.html", "state", context)
 
 

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
+from uuid import UUID
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
+from accounts.models import User
 from assets.data_source.datasets.model import DatasetVersion
 from assets.data_source.datasets.uses import VERSION, find_version, is_dataset
 from assets.data_source.model import DataSource
@@ -45,6 +48,13 @@ def versions_panel(source: DataSource) -> dict[str, Any] | None:
         "num_older": ready.count() - len(rows),
         "command": f"trainyard dataset upload {source.name} FOLDER",
     }
+
+
+def versions_made_by(workflow_id: UUID, user: User) -> QuerySet[DatasetVersion]:
+    """Return the versions that a workflow made, in the order in which it made them."""
+    visible = DataSource.objects.visible_to(user)
+    rows = DatasetVersion.objects.filter(workflow_id=workflow_id, dataset__in=visible).ready()
+    return rows.select_related("dataset").order_by("created_at")
 
 
 def use_address(version: DatasetVersion) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -14,7 +14,8 @@ from django.conf import settings
 from assets.data_source.datasets.model import LONGEST_PATH
 from core.words import count_nouns
 
-CHUNK = 1024 * 1024  # bytes read at once
+CHUNK = 1024 * 1024  # bytes of a download that are read at once
+PART = 16 * 1024 * 1024  # bytes that are copied at once
 LONGEST_NAME = 255  # bytes of a file's name, on common file systems
 MOST_FILES = 100_000  # of a version
 READ_ONLY = 0o555
@@ -31,6 +32,10 @@ class StoredFile:
     path: str
     size: int
     sha256: str
+
+
+def do_nothing() -> None:
+    """What happens between the parts of a file, unless a caller says otherwise."""
 
 
 def folder_of(key: UUID) -> Path:
@@ -69,17 +74,26 @@ def write_piece(key: UUID, path: str, offset: int, data: bytes) -> None:
         raise UnfitFiles(f"{path} is a folder, or one of its folders is a file") from error
 
 
-def copy_file(key: UUID, path: str, source: Path) -> None:
-    """Copy a file into a version. Whether it can be executed stays."""
+def copy_file(key: UUID, path: str, source: Path, between: Callable[[], None] = do_nothing) -> None:
+    """Copy a file into a version. Whether it can be executed stays. ``between`` is called after
+    each part."""
     target = folder_of(key) / check_path(path)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
+    with source.open("rb") as content, target.open("wb") as copy:
+        for part in _parts(content, between):
+            copy.write(part)
     shutil.copymode(source, target)
 
 
-def seal(key: UUID) -> list[StoredFile]:
+def _parts(content: BinaryIO, between: Callable[[], None]) -> Iterator[bytes]:
+    while part := content.read(PART):
+        yield part
+        between()
+
+
+def seal(key: UUID, between: Callable[[], None] = do_nothing) -> list[StoredFile]:
     """Make the files of a version read-only, and return them. ``UnfitFiles`` if there are none, or
-    too many."""
+    too many. ``between`` is called after each part of a file."""
     folder = folder_of(key)
     paths = sorted(files_below(folder))
     if not paths:
@@ -87,16 +101,18 @@ def seal(key: UUID) -> list[StoredFile]:
     if len(paths) > MOST_FILES:
         text = count_nouns([(len(paths), "file")])
         raise UnfitFiles(f"{text} are too many; a version has at most {MOST_FILES:,}, so pack them")
-    return [_seal_file(folder, path) for path in paths]
+    return [_seal_file(folder, path, between) for path in paths]
 
 
-def _seal_file(folder: Path, path: str) -> StoredFile:
+def _seal_file(folder: Path, path: str, between: Callable[[], None]) -> StoredFile:
     file = folder / path
+    digest = hashlib.sha256()
     with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
+        for part in _parts(content, between):
+            digest.update(part)
     mode = file.stat().st_mode
     file.chmod(mode & READ_ONLY)
-    return StoredFile(path, file.stat().st_size, digest)
+    return StoredFile(path, file.stat().st_size, digest.hexdigest())
 
 
 def files_below(folder: Path) -> Iterator[str]:

@@ -11,6 +11,8 @@ from assets.links import link_tables
 from clusters.models import Cluster
 from core.deletion import Dependents, count_hidden
 from core.words import count_nouns, first_names
+from projects.models import Project
+from projects.scopes import Scope
 from spec.data.data_source import SourceKind
 
 #: The kind of links to versions, which are not assets themselves.
@@ -27,6 +29,16 @@ ELSEWHERE = (
 def is_dataset(source: DataSource) -> bool:
     spec = source.readable_spec
     return spec is not None and spec.kind is SourceKind.DATASET
+
+
+def find_dataset(name: str, project: Project) -> DataSource | None:
+    """Return the dataset with this name that workloads of a project can use; of several, that of
+    the nearest scope."""
+    rows = DataSource.objects.usable_in(project).filter(
+        name=name, spec_json__kind=SourceKind.DATASET
+    )
+    nearest = [Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT]
+    return min(rows, key=lambda row: nearest.index(Scope(row.scope)), default=None)
 
 
 def find_version(dataset: DataSource, number: str = "") -> DatasetVersion | None:

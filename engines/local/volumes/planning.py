@@ -199,6 +199,11 @@ def _claim_volume(launch: Launch, claim: Pvc, name: str) -> Volume:
     )
 
 
+def claim_folder(home: Path, project: str, claim: str) -> Path:
+    """Return the folder of a project's claim, below the ``home`` of the engine."""
+    return home / "claims" / quote(project, safe="") / claim
+
+
 def _claim_complaints(field: str, claim: Pvc) -> Iterator[Complaint]:
     if claim.is_block:
         yield f"{field}.claimInfo.volumeMode", NO_DEVICES

@@ -47,7 +47,7 @@ def test_a_version_that_was_begun_again_is_made_once_and_only_by_the_last_who_be
     store.copy_file(killed.key, "half.txt", file)
     again = services.begin_version(dataset, by=user, pk=pk)
     store.copy_file(killed.key, "late.txt", file)  # it was not dead after all
-    services.keep_folder(again, source, by=user)
+    services.keep_files(again, {"a.txt": file}, by=user)
     with pytest.raises(VersionComplete):
         services.finish_version(killed, by=user)
     with pytest.raises(VersionComplete):

@@ -94,11 +94,16 @@ WRONG = {
     "a wrong image": (one_task().replace("alpine", "'a b'"), 5, "is not an image URL"),
     "a long command": (one_task(f"args: ['{'a' * 20_000}']\n"), 7, "at most 10000 characters"),
     "a wrong variable": (one_task("environment: {'1A': b}\n"), 7, "is not a variable name"),
-    "a dataset as input": (
-        one_task("inputs:\n- dataset: {name: a}\n"),
+    "a local folder as dataset": (
+        one_task("inputs:\n- dataset: {name: a, localpath: b}\n"),
         8,
-        "datasets cannot be read yet",
+        "upload it first",
     ),
+    "a version to write": (one_task("outputs:\n- dataset: {name: 'a:2'}\n"), 8, "names a version"),
+    "an odd version": (one_task("inputs:\n- dataset: {name: 'a:b'}\n"), 8, "such as a:2"),
+    "an odd dataset": (one_task("outputs:\n- dataset: {name: 'a b'}\n"), 8, "not the name"),
+    "a path out": (one_task("outputs:\n- dataset: {name: a, path: ../b}\n"), 8, "must be a path"),
+    "a wrong pattern": (one_task("outputs:\n- dataset: {name: a, regex: '('}\n"), 8, "expression"),
     "an input from elsewhere": (one_task("inputs:\n- url: gs://a/b\n"), 8, "gs:// cannot be read"),
 }
 
