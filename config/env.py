@@ -2,6 +2,7 @@
 its name."""
 
 import os
+import re
 import secrets
 from ipaddress import ip_network
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 SHORTEST_KEY = 20  # characters; generated keys have 67
 SQLITE_PRAGMAS = (
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
@@ -56,6 +58,19 @@ def env_pairs(name: str) -> dict[str, str]:
             raise ImproperlyConfigured(f"{name} has {item!r}; use pairs such as a=1,b=2.")
         pairs[key] = value
     return pairs
+
+
+def env_datasets(name: str, default: Path) -> tuple[Path, str]:
+    """Return the folder that keeps datasets, and the bucket that does instead, such as
+    ``bucket/datasets``, if the value is its address. The folder then has only what is not yet in
+    the bucket."""
+    value = env_str(name, str(default))
+    if not value.startswith("s3://"):
+        return Path(value).expanduser().resolve(), ""
+    bucket, _, prefix = value.removeprefix("s3://").strip("/").partition("/")
+    if not (BUCKET_NAME.fullmatch(bucket) and prefix):
+        raise ImproperlyConfigured(f"{name} is {value!r}; use a folder, or s3://bucket/folder.")
+    return default, f"{bucket}/{prefix}"
 
 
 def env_networks(name: str) -> list[str]:

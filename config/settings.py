@@ -8,6 +8,7 @@ from config import embedded
 from config.env import (
     env_bool,
     env_database,
+    env_datasets,
     env_int,
     env_list,
     env_networks,
@@ -268,8 +269,11 @@ PUBLIC_URL = env_str("PUBLIC_URL").rstrip("/")
 TOOLS_DOMAIN = env_str("TOOLS_DOMAIN", "localhost")
 
 # --- Datasets -----------------------------------------------------------------------------------
-# The folder with the versions of datasets: /mnt/datasets
-DATASETS = Path(env_str("TRAINYARD_DATASETS", str(HOME / "datasets"))).expanduser().resolve()
+# Where versions of datasets are kept, a folder or S3: /mnt/datasets, s3://bucket/datasets
+DATASETS, DATASETS_BUCKET = env_datasets("TRAINYARD_DATASETS", HOME / "datasets")
+# The service of that bucket, if it is not Amazon's, and the account's credential that opens it
+DATASETS_S3_URL = env_str("TRAINYARD_DATASETS_S3_URL")
+DATASETS_CREDENTIAL = env_str("TRAINYARD_DATASETS_CREDENTIAL", "datasets")
 
 # --- Workflows ----------------------------------------------------------------------------------
 # The node type of each platform that workflow files name: ovx-a40=nvidia-a40,dgx=nvidia-h100

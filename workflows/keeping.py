@@ -5,14 +5,17 @@ makes it again, after a kill or beside someone else, makes the same one.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from uuid import UUID, uuid5
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 
 from accounts.models import User
-from assets.data_source.datasets.store import files_below, folder_of
+from assets.data_source.datasets.content import local_files
+from assets.data_source.datasets.store import files_below
 from assets.data_source.datasets.uses import find_version, is_dataset
 from assets.datasets import services as datasets
 from assets.datasets.services import VersionComplete
@@ -96,8 +99,7 @@ def _keep_output(
         raise PermissionDenied(NO_MAKER)
     name = replace_workflow_id(output.name, workflow.label)
     dataset = _dataset_to_write(name, group, workflow.created_by)
-    if output.updates:
-        files = {**_files_of_last_version(dataset), **files}
+    last = find_version(dataset) if output.updates else None
     try:
         version = datasets.begin_version(
             dataset,
@@ -108,7 +110,11 @@ def _keep_output(
         )
     except VersionComplete:
         return  # an earlier try got so far
-    datasets.keep_files(version, files, by=workflow.created_by, between=extend_lease)
+    with TemporaryDirectory(dir=settings.HOME) as scratch:
+        earlier = local_files(last, Path(scratch)) if last else {}
+        datasets.keep_files(
+            version, {**earlier, **files}, by=workflow.created_by, between=extend_lease
+        )
 
 
 def _dataset_to_write(name: str, group: GroupRun, by: User) -> DataSource:
@@ -120,14 +126,6 @@ def _dataset_to_write(name: str, group: GroupRun, by: User) -> DataSource:
     if not is_dataset(source):
         raise PermissionDenied(f"{name} is a data source, and no dataset")
     return source
-
-
-def _files_of_last_version(dataset: DataSource) -> Mapping[str, Path]:
-    last = find_version(dataset)
-    if last is None:
-        return {}
-    folder = folder_of(last.key)
-    return {path: folder / path for path in last.files.values_list("path", flat=True)}
 
 
 def _chosen_files(folder: Path, output: DatasetOutput) -> Iterator[tuple[str, Path]]:

@@ -11,7 +11,8 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
-from assets.data_source.datasets import store
+from assets.data_source.datasets import content
+from assets.data_source.datasets.bucket import BucketFailed
 from assets.data_source.datasets.model import DatasetFile, DatasetVersion, VersionStatus
 from assets.data_source.datasets.uses import LATEST, find_version
 from assets.data_source.model import DataSource
@@ -260,9 +261,10 @@ def read_file(
     file = found.files.filter(path=query.path).first()
     if file is None:
         raise not_found("The file")
-    with store.open_file(found.key, file.path) as content:
-        content.seek(query.offset)
-        data = content.read(LARGEST_PART)
+    try:
+        data = content.read_part(file, query.offset, LARGEST_PART)
+    except BucketFailed as error:
+        raise ApiError(503, f"The file cannot be read: {error}.") from error
     response = HttpResponse(data, content_type="application/octet-stream")
     response["X-Next-Offset"] = str(query.offset + len(data))
     return response

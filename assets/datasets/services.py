@@ -13,7 +13,8 @@ from django.db.models import Max
 
 from accounts.models import User
 from assets import services as assets
-from assets.data_source.datasets import store
+from assets.data_source.datasets import bucket, content, store
+from assets.data_source.datasets.bucket import BucketFailed
 from assets.data_source.datasets.model import DatasetFile, DatasetVersion, VersionStatus
 from assets.data_source.datasets.store import StoredFile, UnfitFiles
 from assets.data_source.datasets.uses import obstacle_to_delete
@@ -114,7 +115,8 @@ def finish_version(
         return version
     try:
         files = store.seal(version.key, between)
-    except UnfitFiles as error:
+        folder = _store_in_bucket(version, files, between) if bucket.is_used() else ""
+    except (UnfitFiles, BucketFailed) as error:
         raise SpecError([Problem(("files",), str(error))]) from error
     with transaction.atomic():
         # The dataset is locked, so that two versions do not get the same number.
@@ -126,6 +128,7 @@ def finish_version(
             "number": last + 1,
             "size": sum(file.size for file in files),
             "num_files": len(files),
+            "bucket": folder,
         }
         # This UPDATE makes the version: a process that was killed before it left none, and of two
         # that filled the version only the one with its present key completes it.
@@ -137,6 +140,8 @@ def finish_version(
         DatasetFile.objects.bulk_create(_file_rows(version, files), batch_size=1000)
         version.refresh_from_db(fields=list(columns))
         audit.record(by, "create", version, after=_audit_facts(version))
+        if folder:
+            transaction.on_commit(lambda: store.remove(version.key))
     return version
 
 
@@ -166,13 +171,25 @@ def delete_version(version: DatasetVersion, *, by: User) -> None:
     with guard_deletion(version, lambda: obstacle_to_delete(version, by)):
         audit.record(by, "delete", version, before=_audit_facts(version))
         key = version.key
+        folder = version.bucket
         version.delete()
-        transaction.on_commit(lambda: store.remove(key))
+        transaction.on_commit(lambda: content.remove(key, folder))
 
 
 def forget_workflow(workflow_id: uuid.UUID) -> None:
     """Keep versions that a workflow made without a link to it, because it is deleted."""
     DatasetVersion.objects.filter(workflow_id=workflow_id).update(workflow_id=None)
+
+
+def _store_in_bucket(
+    version: DatasetVersion, files: list[StoredFile], between: Callable[[], None]
+) -> str:
+    """Store the files of a version in S3, and return the bucket with their folder."""
+    folder = bucket.folder_of(version.key)
+    local = store.folder_of(version.key)
+    for _ in bucket.store_files(folder, {file.path: local / file.path for file in files}):
+        between()
+    return folder
 
 
 def _check_pending(version: DatasetVersion) -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from assets.data_source.datasets import store
+from assets.data_source.datasets import bucket, store
 from assets.data_source.datasets.model import DatasetVersion, VersionStatus
 
 UNFINISHED = timedelta(days=1)
@@ -17,7 +17,9 @@ def remove_unfinished() -> None:
     old.delete()
     # The folders come first: the row of a version is there before its folder.
     keys = set(store.stored_keys())
-    for key in keys - set(
-        DatasetVersion.objects.filter(key__in=keys).values_list("key", flat=True)
-    ):
+    in_bucket = set(bucket.stored_keys()) if bucket.is_used() else set()
+    rows = DatasetVersion.objects.filter(key__in=keys | in_bucket)
+    for key in keys - set(rows.filter(bucket="").values_list("key", flat=True)):
         store.remove(key)
+    for key in in_bucket - set(rows.values_list("key", flat=True)):
+        bucket.remove(bucket.folder_of(key))

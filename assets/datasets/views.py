@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request
 from assets import services as assets
-from assets.data_source.datasets import shown, store
-from assets.data_source.datasets.model import DatasetVersion
+from assets.data_source.datasets import content, shown, store
+from assets.data_source.datasets.model import DatasetFile, DatasetVersion
 from assets.data_source.datasets.uses import holders_of_version, obstacle_to_delete
 from assets.data_source.kind import DATA_SOURCE
 from assets.datasets import services
@@ -76,11 +76,11 @@ def version(request: Request, pk: UUID, number: int) -> HttpResponse:
 def download(request: Request, pk: UUID, number: int) -> StreamingHttpResponse:
     """Download the file of a version that ``?path=`` names."""
     found = _find_version(request, pk, number)
-    file = get_object_or_404(found.files, path=request.GET.get("path", ""))
-    # Always a download: a browser must not open a page that a stranger uploaded here.
-    response = StreamingHttpResponse(
-        _stream(found.key, file.path), content_type="application/octet-stream"
+    file = get_object_or_404(
+        found.files.select_related("version"), path=request.GET.get("path", "")
     )
+    # Always a download: a browser must not open a page that a stranger uploaded here.
+    response = StreamingHttpResponse(_stream(file), content_type="application/octet-stream")
     response["Content-Length"] = str(file.size)
     name = quote(file.path.rpartition("/")[2], safe="")
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{name}"
@@ -111,10 +111,11 @@ def _find_version(request: Request, pk: UUID, number: int) -> DatasetVersion:
     return get_object_or_404(versions.select_related("created_by", "dataset"), number=number)
 
 
-async def _stream(key: UUID, path: str) -> AsyncIterator[bytes]:
-    with await sync_to_async(store.open_file)(key, path) as content:
-        while data := await sync_to_async(content.read)(store.CHUNK):
-            yield data
+async def _stream(file: DatasetFile) -> AsyncIterator[bytes]:
+    offset = 0
+    while data := await sync_to_async(content.read_part)(file, offset, store.PART):
+        yield data
+        offset += len(data)
 
 
 def _create_address(request: Request) -> str:

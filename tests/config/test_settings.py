@@ -9,7 +9,16 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
-from config.env import env_bool, env_database, env_int, env_list, env_pairs, env_str, secret_keys
+from config.env import (
+    env_bool,
+    env_database,
+    env_datasets,
+    env_int,
+    env_list,
+    env_pairs,
+    env_str,
+    secret_keys,
+)
 
 
 @pytest.mark.parametrize("value", ["1", "on", "true", "yes", "ON", " yes "])
@@ -135,3 +144,25 @@ def test_no_other_user_can_put_a_broker_in_the_place_of_ours(
     own.symlink_to(tmp_path)
     with pytest.raises(ImproperlyConfigured, match="Remove it, or choose a shorter"):
         embedded.socket_path(far)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("", (Path("/home/data"), "")),
+        ("/mnt/sets", (Path("/mnt/sets"), "")),
+        ("s3://sets/kept/", (Path("/home/data"), "sets/kept")),
+    ],
+)
+def test_datasets_are_kept_in_a_folder_or_in_a_bucket(
+    monkeypatch: pytest.MonkeyPatch, value: str, found: tuple[Path, str]
+) -> None:
+    monkeypatch.setenv("DATASETS", value)
+    assert env_datasets("DATASETS", Path("/home/data")) == found
+
+
+@pytest.mark.parametrize("value", ["s3://", "s3://sets", "s3://A/kept"])
+def test_a_bucket_for_datasets_needs_a_folder(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("DATASETS", value)
+    with pytest.raises(ImproperlyConfigured, match="s3://bucket/folder"):
+        env_datasets("DATASETS", Path("/home/data"))

@@ -37,8 +37,8 @@ class DatasetVersion(models.Model):
     """A version of a dataset. It gets its number when it is complete, and never changes after that.
 
     ``key`` is the name of the folder with its files, and changes each time that someone begins to
-    fill the version. ``workflow_id`` and ``maker`` tell which task of a workflow made it, if one
-    did.
+    fill the version. ``bucket`` is that folder in S3, if the version is kept there. ``workflow_id``
+    and ``maker`` tell which task of a workflow made it, if one did.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -49,6 +49,7 @@ class DatasetVersion(models.Model):
     )
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     size = models.BigIntegerField(default=0)  # bytes
+    bucket = models.CharField(max_length=250, blank=True)
     num_files = models.PositiveIntegerField(default=0)
     workflow_id = models.UUIDField(null=True, blank=True)
     maker = models.CharField(max_length=200, blank=True)

@@ -14,7 +14,6 @@ from django.conf import settings
 from assets.data_source.datasets.model import LONGEST_PATH
 from core.words import count_nouns
 
-CHUNK = 1024 * 1024  # bytes of a download that are read at once
 PART = 16 * 1024 * 1024  # bytes that are copied at once
 LONGEST_NAME = 255  # bytes of a file's name, on common file systems
 MOST_FILES = 100_000  # of a version

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.conf import settings
+
 from accounts.models import User
+from assets.data_source.datasets import bucket
 from assets.data_source.datasets.model import DatasetVersion
 from assets.data_source.datasets.store import folder_of
 from assets.data_source.model import DataSource
@@ -21,9 +24,10 @@ LATEST = "latest"
 NO_VERSIONS = "has no versions yet; upload one first"
 NO_DATASET = "only a dataset has versions; leave it empty"
 ELSEWHERE = (
-    "its files are on the disk of the server, and cluster {} cannot mount them; use a data source "
-    "of another type there"
+    "its files are on the disk of the server, and cluster {} cannot mount them; it needs datasets "
+    "that are kept in S3"
 )
+NO_KEY = "the access key of the bucket with its files is gone; ask an administrator"
 
 
 def is_dataset(source: DataSource) -> bool:
@@ -55,14 +59,17 @@ def why_unfit(source: DataSource, number: str, cluster: Cluster | None) -> tuple
     Both are empty if it can."""
     if not is_dataset(source):
         return ("version", NO_DATASET) if number else ("", "")
-    if cluster and not cluster.definition.is_one_machine:
-        return "id", ELSEWHERE.format(cluster)
     latest = find_version(source)
     if latest is None:
         return "id", NO_VERSIONS
-    if find_version(source, number) is None:
+    version = find_version(source, number)
+    if version is None:
         message = f"{source} has no version {number}; the latest is {latest.number}"
         return "version", message
+    if cluster and not version.bucket and not cluster.definition.is_one_machine:
+        return "id", ELSEWHERE.format(cluster)
+    if version.bucket and bucket.find_credential() is None:
+        return "id", NO_KEY
     return "", ""
 
 
@@ -72,6 +79,8 @@ def volume_of(dataset: DataSource, number: str, path: str) -> tuple[str, dict[st
     version = find_version(dataset, number)
     if version is None:
         return None
+    if version.bucket:
+        return _bucket_volume(version, path)
     item = {
         # A title has at most 63 characters.
         "name": f"{dataset.name[:50]}:{version.number}",
@@ -80,6 +89,20 @@ def volume_of(dataset: DataSource, number: str, path: str) -> tuple[str, dict[st
         "readOnly": True,
     }
     return SourceKind.HOST_PATH.value, item
+
+
+def _bucket_volume(version: DatasetVersion, path: str) -> tuple[str, dict[str, Any]]:
+    """Return the volume of a version in S3, with the credential that opens it."""
+    credential = bucket.find_credential()
+    opened = {"assetId": str(credential.pk), "name": credential.name} if credential else None
+    item = {
+        "name": f"{version.dataset.name[:50]}:{version.number}",
+        "bucket": version.bucket,
+        "url": settings.DATASETS_S3_URL or None,
+        "path": path,
+        "credential": opened,
+    }
+    return SourceKind.S3.value, {key: value for key, value in item.items() if value}
 
 
 def holders_of_version(version: DatasetVersion) -> Iterator[tuple[str, Any]]:

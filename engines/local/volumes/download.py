@@ -80,10 +80,13 @@ def _client(url: str | None) -> Any:
     return boto3.client("s3", endpoint_url=url, region_name="us-east-1", config=config)
 
 
-def _download(client: Any, bucket: str, folder: Path) -> None:
+def _download(client: Any, source: str, folder: Path) -> None:
+    """Download a bucket, or with ``bucket/folder`` the content of a folder in it."""
     folder.mkdir(mode=0o700, parents=True)
-    objects = list(_objects(client, bucket))
-    paths = {key: path_for_key(key, folder) for key, _ in objects}
+    bucket, _, inside = source.partition("/")
+    prefix = f"{inside.strip('/')}/" if inside.strip("/") else ""
+    objects = list(_objects(client, bucket, prefix))
+    paths = {key: path_for_key(key.removeprefix(prefix), folder) for key, _ in objects}
     progress = DownloadProgress(len(objects), sum(size for _, size in objects))
     single_thread = TransferConfig(use_threads=False)  # of each file; several files at once
 
@@ -106,9 +109,10 @@ def _download(client: Any, bucket: str, folder: Path) -> None:
     print_line(str(progress))
 
 
-def _objects(client: Any, bucket: str) -> Iterator[tuple[str, int]]:
-    """Yield key and size of each object that is not just the name of a folder."""
-    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+def _objects(client: Any, bucket: str, prefix: str) -> Iterator[tuple[str, int]]:
+    """Yield key and size of each object whose key begins with a prefix and is not just the name of
+    a folder."""
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
         for item in page.get("Contents", ()):
             if not item["Key"].endswith("/"):
                 yield item["Key"], item["Size"]

@@ -57,6 +57,15 @@ def test_without_a_credential_it_is_fetched_as_anyone(
     assert rig.over(launched).phase is Phase.COMPLETED, rig.over(launched).message
 
 
+def test_a_folder_of_a_bucket_is_fetched_without_the_rest(
+    rig: LocalRig, store: Store, tmp_path: Path
+) -> None:
+    needs_mounts(tmp_path)
+    launched = rig.submit(fetching(rig, f"cd {AT}; find . -type f", store, bucket="sets/train"))
+    assert rig.over(launched).phase is Phase.COMPLETED, rig.over(launched).message
+    assert rig.log(launched).splitlines()[1:] == ["./a.txt"]
+
+
 def test_a_wrong_key_says_what_to_check_and_not_the_key(rig: LocalRig, store: Store) -> None:
     with buckets.asking_who():
         launched = rig.submit(fetching(rig, "true", store, "wr0ng-and-hidden"))
