@@ -115,6 +115,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/distributed/batch-create": {"workloads": [one, one]},
         "/workloads/batch": {"ids": [str(workload.pk)], "action": "suspend"},
         "/workflows": {"projectId": str(project.pk), "file": WORKFLOW},
+        "/datasets": {"name": "digits", "projectId": str(project.pk)},
         "/workflow": {"file": WORKFLOW},
         "/cancel": {"message": "no"},
         "/node-pools": pool,
