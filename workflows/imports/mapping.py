@@ -53,7 +53,7 @@ OUTPUT_STAYS = (
 )
 NO_DATASET = (
     "The output stays in a claim of the project, which other workloads can mount; no version of a "
-    "dataset is made, because Trainyard cannot read the claims of this cluster."
+    "dataset is created, because Trainyard cannot read the claims of this cluster."
 )
 FAIL_FAST = (
     "This group relies on OSMO's default, where only the leading task counts; here the failure of "
