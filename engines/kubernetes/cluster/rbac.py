@@ -87,6 +87,7 @@ WEB_RIGHTS = (
         Right(kind.group, kind.plural, ("get",), "finding a job")
         for kind in (*KINDS.values(), PLAIN_JOB)
     ),
+    Right(PLAIN_JOB.group, PLAIN_JOB.plural, ("list",), "finding the Jobs of other ranks"),
     Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
     Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),
     Right(CORE, "services", ("get",), "the addresses of tools on ports"),
