@@ -76,8 +76,8 @@ def _keep_group(group: GroupRun, extend_lease: Callable[[], None]) -> None:
     try:
         for task, output in dataset_outputs(group.definition):
             _keep_output(group, task, output, extend_lease)
-    except LeaseLost:
-        return
+    except (LeaseLost, VersionComplete):
+        return  # another process keeps it
     except (DiskFull, OSError, PermissionDenied, SpecError) as error:
         group.move(Status.FAILED, failure=f"Its output could not be kept: {error}")
         return

@@ -123,6 +123,12 @@ def test_a_link_of_a_task_leads_to_no_file_of_the_server(
     assert [paths(it) for it in DatasetVersion.objects.all()] == [["last.pth"]]
 
 
+def test_a_file_whose_name_is_no_text_fails_its_group(project: Project, member: User) -> None:
+    workflow = completed(project, member, {"name": "all"}, **{"odd\udcff": "a"})
+    assert kept(workflow).status == Status.FAILED
+    assert "no text in UTF-8" in run_of(workflow, "fit").failure
+
+
 def test_an_output_that_cannot_be_kept_fails_its_group(
     project: Project, member: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

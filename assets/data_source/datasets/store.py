@@ -45,6 +45,10 @@ def folder_of(key: UUID) -> Path:
 def check_path(path: str) -> str:
     """Return the path of a file in a version. ``UnfitFiles`` if there can be no such file."""
     parts = path.split("/")
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise UnfitFiles(f"{path!r} is the path of a file, and no text in UTF-8") from error
     is_sound = all(part not in {"", ".", ".."} for part in parts) and "\0" not in path
     is_short = len(path) <= LONGEST_PATH and all(
         len(os.fsencode(it)) <= LONGEST_NAME for it in parts
