@@ -183,7 +183,8 @@ def plan(
         result.add_problems(_name_format_problems(draft.name, workers))
 
     if cluster and draft.is_gang:
-        result.add_problems(_framework_problems(cluster, draft.framework))
+        if not draft.roles:  # named roles need no operator of their framework
+            result.add_problems(_framework_problems(cluster, draft.framework))
         result.add_problems(_architecture_problems(cluster, draft))
     if cluster and result.spec:
         lacking = _check_on_cluster(result, result.spec, cluster)

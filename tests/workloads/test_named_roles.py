@@ -298,3 +298,15 @@ def test_a_wrong_role_is_told_on_its_page(project: Project, member: User) -> Non
     stored.save()
     page = signed_in(member).get(page_address(stored, 2)).text
     assert "roles[1].image: is required." in page
+
+
+def test_roles_of_a_framework_need_no_operator_of_it(call: Caller, project: Project) -> None:
+    cluster = project.cluster
+    cluster.kind = "kubernetes"
+    lacking = {"framework": "TF", "available": False, "why": "The cluster has no TFJob."}
+    cluster.capabilities_json = {"frameworks": [lacking], "queues": True}
+    cluster.save()
+    chief = {"name": "chief", "leads": True, "image": "train:1"}
+    made = body(project, chief, spec={"distributedFramework": "TF"})
+    status, answer = call("POST", CREATE, made)
+    assert status == 202, answer
