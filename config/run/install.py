@@ -49,7 +49,7 @@ ICON_STYLES = "tabler-icons/icons.css"
 ICON_RULES = """\
 .ti { display: inline-block; line-height: 1; }
 .ti::before { content: "\\200b"; display: block; width: 1em; height: 1lh; background: currentcolor;
-  mask: var(--icon) center / contain no-repeat; }
+  mask: var(--icon, linear-gradient(#0000, #0000)) center / contain no-repeat; }
 @media (forced-colors: active) {
   .ti::before { forced-color-adjust: none; background: CanvasText; }
 }

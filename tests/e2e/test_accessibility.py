@@ -65,7 +65,7 @@ PAINT = """async theme => {
 }"""
 #: Icons whose drawing is not among those of static/icons.txt.
 BLANK_ICONS = """[...document.querySelectorAll(".ti")]
-  .filter(it => getComputedStyle(it, "::before").maskImage === "none").map(it => it.className)"""
+  .filter(it => !getComputedStyle(it).getPropertyValue("--icon")).map(it => it.className)"""
 UNFOLD = "document.querySelectorAll('main details').forEach(it => { it.open = true })"
 
 

@@ -153,7 +153,8 @@ def upload(
         print(json.dumps(finished, indent=2))
         return
     size = size_text(finished["size"])
-    print(f"Dataset {dataset['name']}:{finished['number']} has {finished['files']} files, {size}.")
+    files_text = "1 file" if finished["files"] == 1 else f"{finished['files']} files"
+    print(f"Dataset {dataset['name']}:{finished['number']} has {files_text}, {size}.")
 
 
 def download(

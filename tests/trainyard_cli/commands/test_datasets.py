@@ -24,7 +24,7 @@ def test_a_folder_is_uploaded_listed_and_downloaded_again(
     (source / "readme.md").write_text("digits")
     (source / "empty").touch()
     assert "mnist:1 has 3 files, 3.0 MiB" in terminal(f"dataset upload mnist {source}").out
-    assert "mnist:2 has 1 files" in terminal(f"dataset upload mnist {source}/readme.md").out
+    assert "mnist:2 has 1 file, " in terminal(f"dataset upload mnist {source}/readme.md").out
     heads, _, row = terminal("dataset list").out.splitlines()
     assert heads.split("  ")[0] == "Bucket"
     assert row.startswith("Project team-a  mnist")
