@@ -6,7 +6,9 @@ from pathlib import Path
 from config.run import install
 from tests.repository import tracked
 
-IN_MARKUP = re.compile(r"\bti-([a-z0-9-]+)|\bicon=\"([a-z0-9-]+)\"")
+IN_MARKUP = re.compile(
+    r'\bti-([a-z0-9-]+)|\bicon="([a-z0-9-]+)"|{% nav_item "[^"]*" "[^"]*" "([a-z0-9-]+)"'
+)
 
 
 def test_every_icon_of_templates_and_scripts_is_in_the_list() -> None:

@@ -29,7 +29,6 @@ class Migration(migrations.Migration):
                 ('capabilities_json', models.JSONField(blank=True, default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('checked_at', models.DateTimeField(blank=True, null=True)),
-                ('answered_at', models.DateTimeField(blank=True, null=True)),
                 ('findings_json', models.JSONField(blank=True, default=list)),
                 ('gpu_count', models.PositiveIntegerField(default=0)),
                 ('cpu', models.FloatField(default=0)),

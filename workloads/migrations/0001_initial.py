@@ -26,7 +26,6 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Workload',
             fields=[
-                ('checkpoints', models.JSONField(blank=True, default=list)),
                 ('verdict', models.CharField(blank=True, max_length=10)),
                 ('verdict_cause', models.CharField(blank=True, choices=workloads.models.choices.cause_kinds, max_length=20)),
                 ('first_wait_seconds', models.FloatField(blank=True, null=True)),
@@ -219,21 +218,6 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(blank=True, max_length=20)),
                 ('workload', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assets', to='workloads.workload')),
             ],
-        ),
-        migrations.CreateModel(
-            name='Dismissal',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run', models.PositiveIntegerField()),
-                ('need', models.CharField(max_length=10)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workload', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dismissals', to='workloads.workload')),
-            ],
-            options={
-                'ordering': ['-at'],
-                'constraints': [models.UniqueConstraint(fields=('user', 'workload', 'run', 'need'), name='one_dismissal_of_a_need')],
-            },
         ),
         migrations.CreateModel(
             name='SavedView',

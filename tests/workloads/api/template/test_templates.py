@@ -102,7 +102,9 @@ def test_assets_of_a_template_are_read_and_kept_by_a_change(
     chosen = {
         "environment": str(EnvironmentFactory(home=project).pk),
         "compute": str(ComputeResourceFactory(home=project).pk),
-        "dataSources": [{"id": str(DataSourceFactory(home=project).pk), "path": "/data"}],
+        "dataSources": [
+            {"id": str(DataSourceFactory(home=project).pk), "path": "/data", "version": None}
+        ],
     }
     made = created(call, {"meta": meta(), "assets": chosen, "spec": {"numWorkers": 2}})
     one = f"{GANGS}/{made['meta']['id']}"
