@@ -70,7 +70,7 @@ class WorkflowQuerySet(models.QuerySet["Workflow"]):
 
     def for_list(self) -> Self:
         rows = self.select_related("project", "created_by")
-        return rows.defer("original", "rendered", "files_json", "report_json")
+        return rows.defer("original", "rendered", "files_json", "environment_json", "report_json")
 
     def for_detail(self) -> Self:
         return self.select_related(
@@ -82,8 +82,9 @@ class Workflow(models.Model):
     """One run of a workflow. ``label`` is what people call it: its name and a number.
 
     ``original`` is the text that was handed in, with the ``files_json`` that it names by their
-    path and the ``variables_json`` that were set; ``rendered`` is the text without variables, and
-    ``report_json`` says what became of each part of it.
+    path, the ``variables_json`` that were set, and the ``environment_json`` and ``task_size`` of
+    all tasks; ``rendered`` is the text without variables, and ``report_json`` says what became of
+    each part of it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -99,6 +100,8 @@ class Workflow(models.Model):
     rendered = CleanedTextField(max_length=LONGEST, blank=True)
     files_json = models.JSONField(default=dict, blank=True)
     variables_json = models.JSONField(default=dict, blank=True)
+    environment_json = models.JSONField(default=dict, blank=True)
+    task_size = models.CharField(max_length=200, blank=True)
     report_json = models.JSONField(default=list, blank=True)
     restarted_from = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="restarts"

@@ -6,13 +6,17 @@ from datetime import datetime
 from heapq import merge
 
 from workflows.models import GroupRun
-from workloads.logs.reading.merge import last_window
-from workloads.logs.store import latest_streams
+from workloads.logs.reading.lines import read_backward
+from workloads.logs.reading.merge import Reader, last_window
+from workloads.logs.search import Hits
+from workloads.logs.store import Stream, latest_streams
 from workloads.logs.text import plain_text
 from workloads.models import Workload
 
 LAST_LINES = 1000
+LONGEST_QUERY = 200  # characters
 COLOURS = 8
+SEARCH_SECONDS = 1.0  # after which what was found is cached, for the next search
 
 
 @dataclass(frozen=True)
@@ -32,23 +36,31 @@ class TaskLine:
         return self.number % COLOURS
 
 
-def last_lines(
-    runs: Sequence[GroupRun], *, limit: int = LAST_LINES, task: str = "", retry: int | None = None
-) -> list[TaskLine]:
-    """Return the last lines of all groups, the oldest first; only those of a ``task`` and of one
-    of its starts, if these are given."""
+@dataclass(frozen=True)
+class LineChoice:
+    """Which lines to return: the last ones, up to ``limit``; only those of a ``task``, of one of
+    its starts, and with a ``text`` in any case, if these are given."""
+
+    limit: int = LAST_LINES
+    task: str = ""
+    retry: int | None = None
+    text: str = ""
+
+
+def last_lines(runs: Sequence[GroupRun], choice: LineChoice = LineChoice()) -> list[TaskLine]:
+    """Return the last chosen lines of all groups, the oldest first."""
     sources = [
-        list(_lines_of(run, workload, start, limit, task))
+        list(_lines_of(run, workload, start, choice))
         for run in runs
         for start, workload in enumerate(run.workloads())
-        if retry is None or retry == start
+        if choice.retry is None or choice.retry == start
     ]
     merged = list(merge(*sources, key=lambda line: line.at))
-    return merged[-limit:] if limit else []
+    return merged[-choice.limit :]
 
 
 def _lines_of(
-    run: GroupRun, workload: Workload, retry: int, limit: int, task: str
+    run: GroupRun, workload: Workload, retry: int, choice: LineChoice
 ) -> Iterator[TaskLine]:
     tasks = {it.role: it.name for it in run.definition.tasks}
     roles = {rank.rank: rank.role for rank in workload.ranks.all()}
@@ -57,9 +69,20 @@ def _lines_of(
     streams = [
         stream
         for rank, stream in stored.items()
-        if rank in roles and task in ("", tasks.get(roles[rank], only_task))
+        if rank in roles and choice.task in ("", tasks.get(roles[rank], only_task))
     ]
-    window = last_window(streams, limit=limit, unfinished=True)
+    if not streams:
+        return
+    reader = _matching_lines(streams, choice.text) if choice.text else read_backward
+    window = last_window(streams, limit=choice.limit, unfinished=True, lines=reader)
     for line in window.lines:
         name = tasks.get(roles[line.rank], only_task)
         yield TaskLine(line.at, name, retry, run.position, plain_text(line.data))
+
+
+def _matching_lines(streams: Sequence[Stream], text: str) -> Reader:
+    """Return what reads the lines with a text, the last one first, once all of them are found."""
+    hits = Hits(streams, text, unfinished=True)
+    while not hits.is_done:
+        hits.search(SEARCH_SECONDS)
+    return hits.backward

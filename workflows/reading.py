@@ -18,6 +18,7 @@ from workflows.imports.reading import read_workflow
 from workflows.imports.replicas import KnownNames
 from workflows.imports.report import ImportNote, NoteKind
 from workflows.imports.rewriting import parse_size, resize_tasks
+from workflows.models import Workflow
 from workflows.texts import WorkflowText
 
 TONES = {NoteKind.MAPPED: "success", NoteKind.IGNORED: "warning", NoteKind.DIFFERS: "info"}
@@ -42,6 +43,33 @@ class ReadFile:
     text: WorkflowText
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What is given anew when a workflow runs again: each value wins over the one that the workflow
+    was submitted with, and what is not given stays."""
+
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    task_size: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.variables or self.environment or self.task_size)
+
+
+NO_CHANGES = Changes()
+
+
+def file_of(workflow: Workflow, changes: Changes) -> WorkflowFile:
+    """Return the file of a workflow as it was handed in, with changes."""
+    return WorkflowFile(
+        workflow.original,
+        workflow.files_json,
+        {**workflow.variables_json, **changes.variables},
+        {**workflow.environment_json, **changes.environment},
+        changes.task_size or workflow.task_size,
+    )
+
+
 def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
     """Read a workflow file. ``YamlError`` has its problems, each with its line."""
     try:
@@ -64,6 +92,8 @@ def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
         rendered=imported.rendered,
         files=files,
         variables=dict(file.variables),
+        environment=dict(file.environment),
+        task_size=file.task_size,
         report=[_report_row(note) for note in (*size_note, *imported.notes)],
     )
     return ReadFile(_with_environment(graph, file.environment), text)

@@ -19,6 +19,7 @@ from spec.problems.errors import SpecError
 from workflows import running
 from workflows.graph import WorkflowGraph, WorkflowGroup, WorkflowTask
 from workflows.models import GroupRun, Priority, Workflow, WorkflowNumber
+from workflows.reading import NO_CHANGES, Changes, file_of, read_file
 from workflows.starting import find_problems
 from workflows.statuses import UNFINISHED, Status
 from workflows.texts import WorkflowText
@@ -63,6 +64,8 @@ def submit(
                 rendered=text.rendered,
                 files_json=dict(text.files),
                 variables_json=dict(text.variables),
+                environment_json=dict(text.environment),
+                task_size=text.task_size,
                 report_json=list(text.report),
                 restarted_from=restarted_from,
             )
@@ -122,29 +125,30 @@ def cancel(workflow: Workflow, *, by: User, message: str = "") -> None:
     workflow.refresh_from_db()
 
 
-def restart(workflow: Workflow, *, by: User) -> Workflow:
+def restart(workflow: Workflow, *, by: User, changes: Changes = NO_CHANGES) -> Workflow:
     """Run the groups that did not complete again, as a new workflow; those that completed hand
-    their output on. ``NotPossible`` unless it failed, or while an earlier restart runs."""
+    their output on. With ``changes``, the file is read again with them.
+
+    ``NotPossible`` unless it failed, or while an earlier restart runs, or if its file has other
+    groups with the changes. ``YamlError`` if the file is wrong with them.
+    """
     access.require(by, "workloads.create", *workflow.project.scope_keys)
     if not workflow.can_restart:
         raise NotPossible(
             f"{workflow} is {Status(workflow.status).label}; only a workflow that failed or was "
             "canceled can be restarted."
         )
-    groups = list(workflow.groups.all())
-    completed = [group.definition for group in groups if group.status == Status.COMPLETED]
-    rest = [group.definition for group in groups if group.status != Status.COMPLETED]
-    graph = WorkflowGraph(
-        name=workflow.name,
-        groups=tuple(_after_completed(group, completed, workflow) for group in rest),
-    )
-    text = WorkflowText(
-        workflow.original,
-        workflow.rendered,
-        workflow.files_json,
-        workflow.variables_json,
-        workflow.report_json,
-    )
+    unfinished = workflow.groups.exclude(status=Status.COMPLETED)
+    rest = [group.definition for group in unfinished]
+    text = _text_of(workflow)
+    if changes:
+        read = read_file(file_of(workflow, changes), project=workflow.project, by=by)
+        rest = _same_groups(read.graph, rest, workflow)
+        text = read.text
+    for earlier in _with_earlier_runs(workflow):
+        completed = [it.definition for it in earlier.groups.filter(status=Status.COMPLETED)]
+        rest = [_after_completed(group, completed, earlier) for group in rest]
+    graph = WorkflowGraph(name=workflow.name, groups=tuple(rest))
     with transaction.atomic():
         # The row is locked, so that of two restarts at once the second sees the first.
         Workflow.objects.select_for_update().get(pk=workflow.pk)
@@ -158,6 +162,45 @@ def restart(workflow: Workflow, *, by: User) -> Workflow:
             text=text,
             restarted_from=workflow,
         )
+
+
+def _text_of(workflow: Workflow) -> WorkflowText:
+    return WorkflowText(
+        original=workflow.original,
+        rendered=workflow.rendered,
+        files=workflow.files_json,
+        variables=workflow.variables_json,
+        environment=workflow.environment_json,
+        task_size=workflow.task_size,
+        report=workflow.report_json,
+    )
+
+
+def _same_groups(
+    graph: WorkflowGraph, groups: Sequence[WorkflowGroup], workflow: Workflow
+) -> list[WorkflowGroup]:
+    """Return the groups of a graph that have the names of ``groups``. ``NotPossible`` if the graph
+    has others than the workflow and its earlier runs had."""
+    read = {group.name: group for group in graph.groups}
+    missing = [group.name for group in groups if group.name not in read]
+    runs = _with_earlier_runs(workflow)
+    added = read.keys() - {group.name for run in runs for group in run.groups.all()}
+    if missing or added:
+        names = ", ".join(sorted([*missing, *added]))
+        raise NotPossible(
+            f"With these values the file has other groups than {workflow}: {names}. Submit it as a "
+            "new workflow."
+        )
+    return [read[group.name] for group in groups]
+
+
+def _with_earlier_runs(workflow: Workflow) -> list[Workflow]:
+    """Return a workflow and those that it restarts, the latest first. A restart has only the groups
+    that had not completed before."""
+    runs = [workflow]
+    while earlier := runs[-1].restarted_from:
+        runs.append(earlier)
+    return runs
 
 
 def _after_completed(

@@ -21,13 +21,15 @@ PAIRS = (
 @dataclass(frozen=True)
 class WorkflowText:
     """What a workflow was read from: the text that was handed in, with the files that it names by
-    their path and the variables that were set; the text without variables; and what became of each
-    part of it."""
+    their path, the variables that were set, and the environment variables and the size of its
+    tasks; the text without variables; and what became of each part of it."""
 
     original: str = ""
     rendered: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    task_size: str = ""
     report: Sequence[dict[str, Any]] = ()
 
 

@@ -1,8 +1,9 @@
 """Commands for workflows, with the options and the output of OSMO's command line."""
 
 import json
+import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -249,6 +250,9 @@ def logs(
     lines: Annotated[
         int, typer.Option("--last-n-lines", "-n", help="How many of the last lines.", min=1)
     ] = 1000,
+    text: Annotated[
+        str, typer.Option("--query", "-q", help="Only lines with this text, in any case.")
+    ] = "",
 ) -> None:
     """Print the output of all tasks, merged by time."""
     if retry is not None and not task:
@@ -261,6 +265,7 @@ def logs(
         task_name=task or None,
         retry_id=retry,
         last_n_lines=lines,
+        query=text or None,
     )
 
 
@@ -311,13 +316,26 @@ def cancel(
 def restart(
     context: typer.Context,
     workflow_id: WorkflowId,
+    settings: Settings = None,
+    text_settings: TextSettings = None,
+    variables: Variables = None,
+    task_size: TaskSize = "",
     pool: Annotated[
         str, typer.Option("--pool", "-p", help="Accepted for OSMO; the project stays.")
     ] = "",
 ) -> None:
-    """Run the groups of a failed workflow that did not complete, as a new workflow."""
+    """Run the groups of a failed workflow that did not complete, as a new workflow, with the values
+    of its submission unless others are given."""
     client = current_invocation(context).client
-    answer = client.post(f"/workflows/{workflow_id}/restart")
+    body = {
+        "variables": {
+            **{name: _number_or_text(value) for name, value in _pairs(settings, "--set")},
+            **dict(_pairs(text_settings, "--set-string")),
+        },
+        "environmentVariables": dict(_pairs(variables, "--set-env")),
+        "taskSize": task_size,
+    }
+    answer = client.post(f"/workflows/{workflow_id}/restart", body)
     print(f"Workflow {workflow_id} restarted.")
     row = client.get(f"{PATH}/{answer['label']}", skip_groups="true")
     _print_submitted(row)
@@ -331,6 +349,26 @@ def _file_body(
         "set_variables": list(settings or ()),
         "set_string_variables": list(text_settings or ()),
     }
+
+
+def _pairs(texts: Sequence[str] | None, option: str) -> Iterator[tuple[str, str]]:
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise wrong_use(f"{option} {text}: write NAME=VALUE.")
+        yield name, value
+
+
+def _number_or_text(text: str) -> int | float | str:
+    """Return the number that a text looks like, as at a submission; else the text."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return text
 
 
 def _read_text(file: Path) -> str:

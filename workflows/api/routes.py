@@ -19,10 +19,18 @@ from core.rest.filters import (
 )
 from workflows import services
 from workflows.api.lookup import find_project, find_workflow, translated_refusals
-from workflows.api.schemas import CancelIn, WorkflowIn, WorkflowList, WorkflowOut, WorkflowRow
+from workflows.api.schemas import (
+    CancelIn,
+    RestartIn,
+    SearchedText,
+    WorkflowIn,
+    WorkflowList,
+    WorkflowOut,
+    WorkflowRow,
+)
 from workflows.models import Priority, Workflow
-from workflows.output import LAST_LINES, last_lines
-from workflows.reading import WorkflowFile, read_file
+from workflows.output import LAST_LINES, LineChoice, last_lines
+from workflows.reading import Changes, WorkflowFile, read_file
 from workflows.statuses import OF_WORKFLOWS
 
 router = Router(tags=["Workflows"], by_alias=True)
@@ -50,6 +58,7 @@ class LogTail(Parameters):
 
     tail: int = Field(default=LAST_LINES, ge=1, le=10_000, description="How many of the last lines")
     task: str = Field(default="", max_length=64, description="Only lines of this task")
+    query: SearchedText = ""
 
 
 @router.post("/workflows", response={202: WorkflowOut}, operation_id="create_workflow")
@@ -95,7 +104,8 @@ def read_logs(request: ApiRequest, workflow_id: str, query: Query[LogTail]) -> H
     """The last lines of all groups as text, merged by time. Each begins with its time and the name
     of its task."""
     workflow = find_workflow(request, workflow_id)
-    lines = last_lines(workflow.runs(), limit=query.tail, task=query.task)
+    choice = LineChoice(limit=query.tail, task=query.task, text=query.query)
+    lines = last_lines(workflow.runs(), choice)
     text = "".join(f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} {line.task} {line.text}\n" for line in lines)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
@@ -120,11 +130,18 @@ def cancel(
     response={202: WorkflowRow},
     operation_id="restart_workflow",
 )
-def restart(request: ApiRequest, workflow_id: str) -> Status[WorkflowRow]:
-    """Run the groups that did not complete again, as a new workflow. 409 unless it failed."""
+def restart(
+    request: ApiRequest,
+    workflow_id: str,
+    body: RestartIn | None = None,
+) -> Status[WorkflowRow]:
+    """Run the groups that did not complete again, as a new workflow; a body changes what it was
+    submitted with. 409 unless it failed, or if its file then has other groups."""
     workflow = find_workflow(request, workflow_id)
+    given = body or RestartIn()
+    changes = Changes(given.variables, given.environment_variables, given.task_size)
     with translated_refusals():
-        again = services.restart(workflow, by=request.user)
+        again = services.restart(workflow, by=request.user, changes=changes)
     return Status(202, WorkflowRow.of(again))
 
 

@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from core.rest.api import NextOffset, StrictBody, Wire, enum_schema
 from spec.formats.lines import LONGEST
 from workflows.models import GroupRun, Priority, Workflow
+from workflows.output import LONGEST_QUERY
 from workflows.shown import ShownGroup, show_groups
 from workflows.statuses import OF_WORKFLOWS, Status
 from workflows.texts import mask_secrets, mask_variables
@@ -19,20 +20,22 @@ LONGEST_FILE = 250_000  # characters
 MOST_FILES = 100
 MOST_VARIABLES = 200
 LONGEST_SIZE = 200  # characters
+ONE_LINE = r"^[^\r\n]*$"
 FileText = Annotated[str, StringConstraints(max_length=LONGEST_FILE)]
+SearchedText = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_QUERY,
+        pattern=ONE_LINE,
+        description="Only lines with this text, in any case",
+    ),
+]
 StatusWord = Annotated[str, enum_schema(*OF_WORKFLOWS)]
 
 
-class WorkflowIn(StrictBody):
-    """A workflow file of OSMO, with the local files that it names."""
+class RestartIn(StrictBody):
+    """What changes when a workflow runs again. What is not given stays as it was submitted."""
 
-    project_id: ProjectId = Field(description="The ID of the project")
-    file: str = Field(min_length=1, max_length=LONGEST, description="The workflow file, in YAML")
-    files: dict[str, FileText] = Field(
-        default_factory=dict,
-        max_length=MOST_FILES,
-        description="The contents of local files, by the paths that the workflow file names",
-    )
     variables: dict[str, str | int | float] = Field(
         default_factory=dict,
         max_length=MOST_VARIABLES,
@@ -48,6 +51,18 @@ class WorkflowIn(StrictBody):
         max_length=LONGEST_SIZE,
         description="The size of all tasks, such as processes=2 gpus=0 cpu=1 memory=2G, in place "
         "of what the file says",
+    )
+
+
+class WorkflowIn(RestartIn):
+    """A workflow file of OSMO, with the local files that it names."""
+
+    project_id: ProjectId = Field(description="The ID of the project")
+    file: str = Field(min_length=1, max_length=LONGEST, description="The workflow file, in YAML")
+    files: dict[str, FileText] = Field(
+        default_factory=dict,
+        max_length=MOST_FILES,
+        description="The contents of local files, by the paths that the workflow file names",
     )
     priority: Priority = Field(default=Priority.NORMAL, description="HIGH, NORMAL or LOW")
 

@@ -50,14 +50,22 @@ def parse_settings(
 ) -> dict[str, int | float | str]:
     """Parse the ``NAME=VALUE`` of ``--set``, whose values become numbers where they look like one,
     and of ``--set-string``, which win. Raises ``ValueError``, which names the wrong pair."""
-    numbers = {name: _number_or_text(value) for name, value in map(_divide_pair, pairs)}
-    return numbers | dict(map(_divide_pair, text_pairs))
+    numbers = {name: _number_or_text(value) for name, value in map(_divide_setting, pairs)}
+    return numbers | dict(map(_divide_setting, text_pairs))
 
 
-def _divide_pair(pair: str) -> tuple[str, str]:
-    name, equals, value = pair.partition("=")
-    if not equals or not SETTING.fullmatch(name):
+def _divide_setting(pair: str) -> tuple[str, str]:
+    name, value = divide_pair(pair)
+    if not SETTING.fullmatch(name):
         raise ValueError(f"{pair!r} is not NAME=VALUE; a name has letters, digits and _")
+    return name, value
+
+
+def divide_pair(pair: str) -> tuple[str, str]:
+    """Return the name and the value of ``NAME=VALUE``. Raises ``ValueError`` for another text."""
+    name, equals, value = pair.partition("=")
+    if not (name and equals):
+        raise ValueError(f"{pair!r} is not NAME=VALUE")
     return name, value
 
 

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -17,10 +17,13 @@ from assets.data_source.datasets.shown import versions_made_by
 from core.web.http import redirect_after_success, render_partial
 from core.web.pages import deletion_page, question_page
 from core.web.query import search_text
+from spec.formats.lines import YamlError
 from spec.problems.errors import SpecError
 from workflows import services
+from workflows.imports.templates import parse_settings
 from workflows.models import GroupRun, Workflow
-from workflows.output import last_lines
+from workflows.output import LONGEST_QUERY, LineChoice, last_lines
+from workflows.reading import Changes
 from workflows.shown import picture_of, show_groups
 from workflows.statuses import FAILURES, UNFINISHED, Status
 from workflows.texts import mask_secrets, mask_variables
@@ -76,7 +79,7 @@ def detail(request: Request, pk: UUID, tab: str = "graph") -> HttpResponse:
         "tab": tab,
         "tabs": [(key, label, _tab_address(workflow, key)) for key, label in TABS.items()],
         "live_names": _live_names(workflow, runs, tab),
-        **TAB_CONTEXTS[tab](workflow, runs),
+        **TAB_CONTEXTS[tab](request, workflow, runs),
     }
     if tab == "graph":
         context["versions"] = versions_made_by(workflow.pk, request.user)
@@ -98,20 +101,25 @@ def _live_names(workflow: Workflow, runs: list[GroupRun], tab: str) -> str:
     return " ".join(names)
 
 
-def _graph_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+def _graph_context(request: Request, workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
     groups = show_groups(runs)
     return {"groups": groups, "picture": picture_of(groups)}
 
 
-def _logs_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
-    return {"lines": last_lines(runs), "started": [run for run in runs if run.workload]}
+def _logs_context(request: Request, workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+    text = search_text(request.GET)[:LONGEST_QUERY]
+    return {
+        "lines": last_lines(runs, LineChoice(text=text)),
+        "started": [run for run in runs if run.workload],
+        "q": text,
+    }
 
 
-def _report_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+def _report_context(request: Request, workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
     return {"report": workflow.report_json}
 
 
-def _file_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
+def _file_context(request: Request, workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
     return {
         "original": mask_secrets(workflow.original),
         "rendered": mask_secrets(workflow.rendered),
@@ -120,7 +128,7 @@ def _file_context(workflow: Workflow, runs: list[GroupRun]) -> dict[str, Any]:
     }
 
 
-TAB_CONTEXTS: dict[str, Callable[[Workflow, list[GroupRun]], dict[str, Any]]] = {
+TAB_CONTEXTS: dict[str, Callable[[Request, Workflow, list[GroupRun]], dict[str, Any]]] = {
     "graph": _graph_context,
     "logs": _logs_context,
     "report": _report_context,
@@ -155,26 +163,37 @@ def cancel(request: Request, pk: UUID) -> HttpResponse:
 @get_or_post
 @permission_required("workloads.create")
 def restart(request: Request, pk: UUID) -> HttpResponse:
+    """Ask for the values that change, and restart the workflow with them."""
     workflow = _find_workflow(request, pk)
-    refusal = ""
+    faults: list[str] = []
     if request.method == "POST":
         try:
-            again = services.restart(workflow, by=request.user)
-        except (NotPossible, SpecError) as error:
-            refusal = str(error)
+            again = services.restart(workflow, by=request.user, changes=_posted_changes(request))
+        except YamlError as error:
+            faults = [
+                f"Line {it.line}: {it.message}." if it.line else it.message for it in error.problems
+            ]
+        except SpecError as error:
+            faults = [f"{problem.field}: {problem.message}." for problem in error.problems]
+        except (NotPossible, ValueError) as error:
+            faults = [str(error)]
         else:
             messages.success(request, f"{again} was created.")
             return redirect_after_success(request, again.get_absolute_url())
-    return question_page(
-        request,
-        title=f"Restart {workflow}?",
-        text="A new workflow runs the groups that did not complete. They read the output of those "
-        "that did.",
-        submit="Restart workflow",
-        crumb=(CRUMB, reverse("workflow-list")),
-        back=workflow.get_absolute_url(),
-        refusal=refusal,
-    )
+    context = {
+        "workflow": workflow,
+        "variables": mask_variables(workflow.variables_json),
+        "posted": request.POST,
+        "faults": faults,
+    }
+    return render(request, "workflows/restart.html", context, status=422 if faults else 200)
+
+
+def _posted_changes(request: Request) -> Changes:
+    """Read the form of a restart. ``ValueError`` names a line that is no variable."""
+    lines = (line.strip() for line in request.POST.get("variables", "").splitlines())
+    variables = parse_settings(line for line in lines if line)
+    return Changes(variables, task_size=request.POST.get("size", "").strip())
 
 
 @get_or_post

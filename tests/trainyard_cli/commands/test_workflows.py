@@ -98,6 +98,7 @@ def test_workflows_are_listed_queried_canceled_and_restarted(
     again = terminal("workflow restart train-2").out
     assert "Workflow train-2 restarted." in again
     assert "Workflow ID        - train-3" in again
+    terminal("workflow restart train-2 --set word", code=2)
 
 
 def test_output_and_events_are_printed(
@@ -108,5 +109,7 @@ def test_output_and_events_are_printed(
     lines = terminal("workflow logs train-1 -n 1 -t one").out.splitlines()
     assert lines[0] == "Workflow train-1 has logs:"
     assert [line.partition("[")[2] for line in lines[1:]] == ["one] world"]
+    found = terminal("workflow logs train-1 --query HELLO").out
+    assert ("one] hello" in found, "world" in found) == (True, False)
     terminal("workflow logs train-1 -r 1", code=2)
     assert "[one]" in terminal("workflow events train-1").out

@@ -9,7 +9,8 @@ from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.caller import Caller
 from tests.factories import CredentialFactory, UserFactory
-from tests.workflows.graphs import definitions_of, group, put, submit, workload_of
+from tests.web import signed_in
+from tests.workflows.graphs import advanced, definitions_of, group, put, submit, workload_of
 from workflows.models import Workflow
 from workloads.logs.store import Stream, append
 
@@ -107,6 +108,49 @@ def test_logs_cancel_restart_and_delete(call: Caller, project: Project, member: 
     assert (status, again["label"]) == (202, "train-2")
     assert call("DELETE", f"/workflows/{workflow.label}")[0] == 204
     assert call("GET", f"/workflows/{workflow.label}")[0] == 404
+
+
+def test_a_restart_changes_what_it_is_given_and_keeps_the_rest(
+    call: Caller, body: dict[str, Any]
+) -> None:
+    call("POST", "/workflows", body)
+    first = advanced(Workflow.objects.get())
+    put(first, "train-group", Phase.COMPLETED, code=0)
+    put(first, "report-group", Phase.FAILED, Reason.RANK_FAILED, code=1)
+    status, answer = call("POST", "/workflows/digits-1/restart", {"variables": {"word": "again"}})
+    assert (status, answer["label"]) == (202, "digits-2")
+    second = advanced(Workflow.objects.get(label="digits-2"))
+    assert second.variables_json == {"word": "again"}
+    put(second, "report-group", Phase.FAILED, Reason.RANK_FAILED, code=1)
+    call("POST", "/workflows/digits-2/restart", {"taskSize": "cpu=1"})
+    third = Workflow.objects.get(label="digits-3")
+    (report,) = definitions_of(third)
+    worker = report.document["worker"]
+    assert (worker["command"], worker["compute"]["cpuCoreRequest"]) == ("echo again", 1)
+    assert {it["name"]: it["value"] for it in worker["environmentVariables"]} == {"EPOCHS": "7"}
+    assert (report.upstream, report.tasks[0].inputs[0].workflow) == ((), "digits-1")
+
+
+def test_a_restart_with_other_groups_is_refused(call: Caller, body: dict[str, Any]) -> None:
+    loop = FILE.replace("  tasks:", "{% for n in range(more) %}  #{% endfor %}\n  tasks:")
+    named = loop.replace("name: report", "name: {{ word }}")
+    call("POST", "/workflows", body | {"file": named, "variables": {"word": "done", "more": 0}})
+    call("POST", "/workflows/digits-1/cancel")
+    status, answer = call("POST", "/workflows/digits-1/restart", {"variables": {"word": "other"}})
+    assert status == 409
+    assert "other groups than digits-1: done-group, other-group." in answer["message"]
+
+
+def test_only_lines_with_a_text_are_returned(call: Caller, project: Project, member: User) -> None:
+    workflow = submit(project, group("one"), group("two"), by=member)
+    append(Stream(workload_of(workflow, "one").pk, 1, 0, 0), b"Loss 3\nother\nloss 2\n")
+    append(Stream(workload_of(workflow, "two").pk, 1, 0, 0), b"nothing\n")
+    text = call("GET", f"/workflows/{workflow.label}/logs?query=LOSS")[1].content.decode()
+    assert [line.split(" ", 1)[1] for line in text.splitlines()] == ["one Loss 3", "one loss 2"]
+    assert call("GET", f"/workflows/{workflow.label}/logs?query=a%0Ab")[0] == 400
+    page = signed_in(member).get(f"{workflow.get_absolute_url()}logs/?q=loss+2").content.decode()
+    assert "loss 2" in page
+    assert "other" not in page
 
 
 def test_a_failed_group_says_why(call: Caller, project: Project, member: User) -> None:

@@ -13,9 +13,9 @@ from workflows import services
 from workflows.api.lookup import CANNOT, find_pool, find_workflow, translated_refusals
 from workflows.api.schemas import LONGEST_SIZE, MOST_FILES, MOST_VARIABLES, FileText
 from workflows.imports.reading import read_workflow
-from workflows.imports.templates import parse_settings
+from workflows.imports.templates import divide_pair, parse_settings
 from workflows.models import Priority, Workflow
-from workflows.reading import WorkflowFile, read_file
+from workflows.reading import Changes, WorkflowFile, file_of, read_file
 from workflows.texts import mask_secrets
 
 router = Router()
@@ -128,17 +128,11 @@ def _submitted_file(
     with _refused_at("set_variables"):
         variables = parse_settings(body.set_variables, body.set_string_variables)
     with _refused_at("env_vars"):
-        environment = dict(map(_divide, query.env_vars))
+        environment = dict(map(divide_pair, query.env_vars))
     if not query.workflow_id:
         return WorkflowFile(body.file, body.files, variables, environment, body.task_size)
     earlier = find_workflow(request, query.workflow_id)
-    return WorkflowFile(
-        earlier.original,
-        earlier.files_json,
-        {**earlier.variables_json, **variables},
-        environment,
-        body.task_size,
-    )
+    return file_of(earlier, Changes(variables, environment, body.task_size))
 
 
 @contextmanager
@@ -148,13 +142,6 @@ def _refused_at(field: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise refusal_error(CANNOT, [Issue(field=field, details=str(error))]) from error
-
-
-def _divide(pair: str) -> tuple[str, str]:
-    name, equals, value = pair.partition("=")
-    if not (name and equals):
-        raise ValueError(f"{pair!r} is not NAME=VALUE")
-    return name, value
 
 
 def _submitted_out(workflow: Workflow, request: HttpRequest, warnings: list[str]) -> SubmittedOut:

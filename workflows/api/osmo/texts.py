@@ -7,7 +7,8 @@ from ninja import Field, Query, Router, Schema
 
 from accounts.api.tokens import ApiRequest
 from workflows.api.lookup import find_workflow
-from workflows.output import LAST_LINES, TaskLine, last_lines
+from workflows.api.schemas import SearchedText
+from workflows.output import LAST_LINES, LineChoice, TaskLine, last_lines
 from workflows.texts import mask_secrets
 from workloads.models import Event
 
@@ -20,6 +21,7 @@ class OsmoLogQuery(Schema):
         default=LAST_LINES, ge=1, le=10_000, description="How many of the last lines"
     )
     task_name: str = Field(default="", max_length=64, description="Only lines of this task")
+    query: SearchedText = ""
     retry_id: int | None = Field(default=None, ge=0, description="Only of this start of its group")
 
 
@@ -31,9 +33,10 @@ class SpecQuery(Schema):
 def read_logs(request: ApiRequest, workflow_id: str, query: Query[OsmoLogQuery]) -> HttpResponse:
     """The last lines of all tasks, as OSMO writes them."""
     workflow = find_workflow(request, workflow_id)
-    lines = last_lines(
-        workflow.runs(), limit=query.last_n_lines, task=query.task_name, retry=query.retry_id
+    choice = LineChoice(
+        limit=query.last_n_lines, task=query.task_name, retry=query.retry_id, text=query.query
     )
+    lines = last_lines(workflow.runs(), choice)
     return _text_response(map(_line_text, lines))
 
 
