@@ -49,6 +49,7 @@ KINDS = (
     "mail server",
     "node pool",
     "policy",
+    "pool",
     "project",
     "rank",
     "request",

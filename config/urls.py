@@ -32,6 +32,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v2/authorization/permission-sets", views_by_name["permission-sets"]),
     path("api/pool/<str:pool>/workflow", views_by_name["osmo-submit"]),
     path("api/pool/<str:pool>/workflow/<str:workflow_id>/restart", views_by_name["osmo-restart"]),
+    path("api/pool_quota", views_by_name["osmo-pools"]),
     path("api/workflow", views_by_name["osmo-list"]),
     path("api/workflow/<str:workflow_id>", views_by_name["osmo-read"]),
     *(

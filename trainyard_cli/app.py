@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "webhooks": ("webhook",),
     "workflows": ("workflow",),
     "datasets": ("dataset",),
+    "pools": ("pool",),
     "alias": ("alias",),
     "jobs": (
         *("list", "describe", "delete", "logs", "attach", "exec", "bash", "port-forward"),

@@ -22,6 +22,8 @@ SINGULARS = {
     "nodepools": "nodepool",
     "node-pool": "nodepool",
     "node-pools": "nodepool",
+    "pool": "pool",
+    "pools": "pool",
     "pvc": "pvc",
     "pvcs": "pvc",
     "queue": "queue",

@@ -3,6 +3,7 @@
 import uuid
 from typing import TYPE_CHECKING, Any, Self
 
+from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F
 from django.urls import reverse
@@ -11,7 +12,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from core.database.choices import Choices, values_of
-from core.database.fields import CleanedTextField
+from core.database.fields import CleanedCharField, CleanedTextField
 from projects.models import Project
 from spec.formats.lines import LONGEST
 from workflows.graph import WorkflowGroup
@@ -21,6 +22,11 @@ from workloads.models import Workload
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
+
+
+pool_validator = RegexValidator(
+    r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z", "Use letters, digits, - and _; start with a letter or digit."
+)
 
 
 class Priority(models.TextChoices):
@@ -167,6 +173,29 @@ class Workflow(models.Model):
     def announce(self) -> None:
         """After the commit, have open pages reload this workflow."""
         events.publish(self.project_id, f"f-{self.pk}")
+
+
+class PoolQuerySet(models.QuerySet["Pool"]):
+    def visible_to(self, user: User) -> Self:
+        """Pools whose project ``user`` sees."""
+        return self.filter(project__in=Project.objects.open_to(user, "projects.read"))
+
+
+class Pool(models.Model):
+    """A pool of OSMO: a name by which workflow files and OSMO's command line know a project."""
+
+    name = models.CharField(primary_key=True, max_length=64, validators=[pool_validator])
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="osmo_pools")
+    description = CleanedCharField(max_length=200, blank=True)
+
+    objects = PoolQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "pool"
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class WorkflowNumber(models.Model):

@@ -18,7 +18,7 @@ from workflows.imports.reading import read_workflow
 from workflows.imports.replicas import KnownNames
 from workflows.imports.report import ImportNote, NoteKind
 from workflows.imports.rewriting import parse_size, resize_tasks
-from workflows.models import Workflow
+from workflows.models import Pool, Workflow
 from workflows.texts import WorkflowText
 
 TONES = {NoteKind.MAPPED: "success", NoteKind.IGNORED: "warning", NoteKind.DIFFERS: "info"}
@@ -84,6 +84,7 @@ def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
         platforms={} if is_one_machine else settings.WORKFLOW_PLATFORMS,
         credentials=_credential_keys(project, by),
         reads_claims=is_one_machine,
+        pools={pool.name: pool.project_id == project.pk for pool in Pool.objects.visible_to(by)},
     )
     imported = map_workflow(read, files=files, known=known)
     graph, size_note = _with_size(imported.graph, size)

@@ -2,11 +2,15 @@
 
 from django.urls import path
 
-from workflows.views import pages, submission
+from workflows.views import pages, pools, submission
 
 urlpatterns = [
     path("workflows/", pages.listing, name="workflow-list"),
     path("workflows/new/", submission.submit, name="workflow-new"),
+    path("workflows/pools/", pools.listing, name="pool-list"),
+    path("workflows/pools/new/", pools.create, name="pool-create"),
+    path("workflows/pools/<slug:name>/edit/", pools.edit, name="pool-edit"),
+    path("workflows/pools/<slug:name>/delete/", pools.delete, name="pool-delete"),
     path("workflows/<uuid:pk>/", pages.detail, name="workflow-detail"),
     *(
         path(f"workflows/<uuid:pk>/{tab}/", pages.detail, {"tab": tab}, name=f"workflow-{tab}")

@@ -58,6 +58,7 @@ from projects.api.telemetry import router as org_telemetry
 from spec.kind import WorkloadKind
 from spec.problems.errors import problem_from_pydantic
 from workflows.api.osmo import router as osmo
+from workflows.api.pools import router as pools
 from workflows.api.routes import router as workflows
 from workloads.api.allocation import router as allocation
 from workloads.api.reads.expanded import router as expanded
@@ -144,6 +145,7 @@ api.add_router("", webhooks)
 api.add_router("", policies)
 api.add_router("", workflows)
 api.add_router("", osmo)
+api.add_router("", pools)
 api.add_router("", policy_simulation)
 api.add_router("", notification_channels)
 api.add_router("", people_notifications)

@@ -176,6 +176,8 @@ EXAMPLES: dict[str, Any] = {
         "priority": "LOW",
     },
     "cancel_workflow": {"message": "Wrong data"},
+    "restart_workflow": {"variables": {"epochs": 5}},
+    "save_workflow_pool": {"projectId": "1", "description": "Nodes with A100"},
     "osmo_submit_workflow": {"file": WORKFLOW, "set_variables": ["epochs=3"]},
     "create_training": TRAINING,
     "create_many_trainings": {"workloads": [TRAINING, TRAINING | {"name": "evaluate-2"}]},

@@ -67,6 +67,10 @@ PAGES = {
     "workflows/new/": "workloads.create",
     "workflows/<uuid:pk>/": "workloads.read",
     **{f"workflows/<uuid:pk>/{tab}/": "workloads.read" for tab in ("logs", "report", "file")},
+    "workflows/pools/": "settings.read",
+    "workflows/pools/new/": "settings.update",
+    "workflows/pools/<slug:name>/edit/": "settings.update",
+    "workflows/pools/<slug:name>/delete/": "settings.update",
     "workflows/<uuid:pk>/cancel/": "workloads.update",
     "workflows/<uuid:pk>/restart/": "workloads.create",
     "workflows/<uuid:pk>/delete/": "workloads.delete",
@@ -136,6 +140,7 @@ CALLS_FOR_ALL = {
     *("GET /workload-types/{type_id}", "GET /notification-channels"),
     "GET /workflows",
     "GET /osmo/workflow",
+    *("GET /osmo/pool_quota", "GET /pools"),
     "GET /workload-templates/name-availability",  # a scope that they do not see is a wrong value
 }
 CALLS = {
@@ -154,6 +159,8 @@ CALLS = {
     "POST /workflows/{workflow_id}/cancel": "workloads.update",
     "POST /workflows/{workflow_id}/restart": "workloads.create",
     "DELETE /workflows/{workflow_id}": "workloads.delete",
+    "PUT /pools/{pool}": "settings.update",
+    "DELETE /pools/{pool}": "settings.update",
     "POST /osmo/pool/{pool}/workflow": "workloads.create",
     "POST /osmo/pool/{pool}/workflow/{workflow_id}/restart": "workloads.create",
     "POST /osmo/workflow/{workflow_id}/cancel": "workloads.update",

@@ -36,6 +36,7 @@ from tests.notifications.factories import (
 )
 from tests.policies.examples import make_policy, rule
 from tests.workflows.graphs import WorkflowFactory
+from workflows.models import Pool
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
@@ -209,6 +210,7 @@ def _ids(project: Project, workload: Workload, author: User, admin: User) -> dic
             ).pk,
         ),
         "pool": project.name,
+        "pools": Pool.objects.create(name=SECRET, project=project).pk,
         "distributed": workload.pk,
         "trainings": training.pk,
         "workspaces": workspace.pk,

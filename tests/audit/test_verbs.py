@@ -33,6 +33,7 @@ BESIDE = (
     "notifications.webhooks.services",
     "projects.departments",
     "projects.members",
+    "workflows.pools",
     "workloads.submission",
 )
 #: By nobody: Trainyard itself.
@@ -95,6 +96,8 @@ NO_VERBS = {
     "projects.members.researchers_of": "reads",
     "projects.members.visible_people": "reads",
     "projects.services.obstacle_to_delete": "reads",
+    "workflows.pools.find_project": "reads",
+    "workflows.pools.read_use": "reads",
     "workflows.services.check": "saves nothing",
     "workflows.services.obstacle_to_delete": "reads",
     "workloads.services.free_copy_name": "reads",

@@ -13,7 +13,7 @@ VERBS_SO_FAR = """
 KINDS_SO_FAR = """
     access key | access rule | cluster | compute resource | connection test | credential
     | data source | dataset version | department | environment | general settings | group
-    | mail server | node pool | policy
+    | mail server | node pool | policy | pool
     | project | rank | request | role | sign-in by code | subscription
     | template | user | webhook | workflow | workload
 """

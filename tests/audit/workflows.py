@@ -2,8 +2,8 @@
 
 from tests.audit.objects import SECRET, VARIABLES, AuditedObjects, Verbs
 from tests.workflows.graphs import graph, group
-from workflows import services
-from workflows.models import Workflow
+from workflows import pools, services
+from workflows.models import Pool, Workflow
 from workflows.statuses import Status
 from workflows.texts import WorkflowText
 
@@ -20,8 +20,14 @@ def _workflow(s: AuditedObjects, status: Status = Status.PENDING) -> Workflow:
     return workflow
 
 
+def _pool(s: AuditedObjects) -> Pool:
+    return pools.save("a100", project=s.project, description="", by=s.admin)
+
+
 _WHERE = "workflows.services"
 WORKFLOWS: Verbs = {
+    "workflows.pools.save": ("create pool", _pool),
+    "workflows.pools.delete": ("delete pool", lambda s: pools.delete(_pool(s), by=s.admin)),
     f"{_WHERE}.submit": ("create workflow", _workflow),
     f"{_WHERE}.cancel": (
         "cancel workflow",

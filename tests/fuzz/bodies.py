@@ -117,6 +117,7 @@ def bodies(project: Project, workload: Workload) -> dict[str, Any]:
         "/workflows": {"projectId": str(project.pk), "file": WORKFLOW},
         "/datasets": {"name": "digits", "projectId": str(project.pk)},
         "/workflow": {"file": WORKFLOW},
+        "/pools/{pool}": {"projectId": str(project.pk), "description": "d"},
         "/cancel": {"message": "no"},
         "/node-pools": pool,
         "/{pool_id}": {"labelKey": "gpu", "labelValue": "x"},

@@ -50,7 +50,12 @@ TaskSize = Annotated[
     typer.Option(help="The size of all tasks, such as 'processes=2 gpus=0 cpu=1 memory=2G'."),
 ]
 Pool = Annotated[
-    str, typer.Option("--pool", "-p", help="The project; without one, the one that is set.")
+    str,
+    typer.Option(
+        "--pool",
+        "-p",
+        help="A pool or project; without one, the pool of the file, or the project that is set.",
+    ),
 ]
 FormatType = Annotated[TextOrJson, typer.Option("--format-type", "-t", help="text or json.")]
 
@@ -104,7 +109,9 @@ def submit(
         print(_render(invocation, pool, body)["spec"], end="")
         return
     if body:
-        body["files"] = _local_files(Path(file), _render(invocation, pool, body)["local_files"])
+        rendered = _render(invocation, pool, body)
+        body["files"] = _local_files(Path(file), rendered["local_files"])
+        pool = pool or rendered["pool"]
     body["task_size"] = task_size
     answer = _post(invocation, pool, body, **extra)
     if format_type is TextOrJson.JSON:
@@ -130,8 +137,10 @@ def validate(
     """Check a workflow file, and submit nothing."""
     invocation = current_invocation(context)
     body = _file_body(file, settings, text_settings)
-    body["files"] = _local_files(file, _render(invocation, pool, body)["local_files"])
+    rendered = _render(invocation, pool, body)
+    body["files"] = _local_files(file, rendered["local_files"])
     body["task_size"] = task_size
+    pool = pool or rendered["pool"]
     answer = _post(invocation, pool, body, validation_only="true", env_vars=list(variables or ()))
     print(answer["logs"])
 

@@ -11,6 +11,7 @@ from core.web.query import parse_number, parse_uuid
 from projects.models import Project
 from spec.formats.lines import YamlError
 from spec.problems.errors import SpecError
+from workflows import pools
 from workflows.models import Workflow
 from workloads.services import NotPossible
 
@@ -50,10 +51,12 @@ def find_pool(request: ApiRequest, pool: str) -> Project:
 
 def _find_open_project(request: ApiRequest, id_or_name: str) -> Project | None:
     access.require_anywhere(request.user, "workloads.create")
-    projects = Project.objects.open_to(request.user, "projects.read").select_related("cluster")
     pk = parse_number(id_or_name)
-    rows = projects.filter(name=id_or_name) if pk is None else projects.filter(pk=pk)
-    project = rows.first()
+    if pk is None:
+        project = pools.find_project(id_or_name, by=request.user)
+    else:
+        projects = Project.objects.open_to(request.user, "projects.read").select_related("cluster")
+        project = projects.filter(pk=pk).first()
     if project:
         access.require(request.user, "workloads.create", *project.scope_keys)
     return project

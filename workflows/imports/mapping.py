@@ -33,7 +33,6 @@ NO_FILES: ImportedFiles = {}
 NO_EFFECT = "has no effect"
 #: What a workflow and a task may have without effect, and why.
 IGNORED_IN_WORKFLOW = {
-    "pool": "has no effect, as in OSMO: where workloads run is said at the submission",
     "backend": "has no effect, as in OSMO",
     "labels": "is left out: workflows have no labels",
 }
@@ -114,6 +113,7 @@ class _WorkflowMapping:
             if read.task
         }
         self._note_ignored(self.workflow, ("workflow",), IGNORED_IN_WORKFLOW)
+        self._note_pool()
         timeout = self.workflow.timeout
         if timeout.queue_timeout or timeout.exec_timeout:
             self._note(("workflow", "timeout"), NoteKind.MAPPED, "timeout holds for each group.")
@@ -244,6 +244,21 @@ class _WorkflowMapping:
             key = info.alias or name
             if key in reasons and getattr(part, name):
                 self._note((*path, key), NoteKind.IGNORED, f"{key} {reasons[key]}.")
+
+    def _note_pool(self) -> None:
+        """Note whether the pool of the file is the project to which it is submitted."""
+        pool = self.workflow.pool
+        if not pool:
+            return
+        path = ("workflow", "pool")
+        if pool not in self.known.pools:
+            text = f"pool {pool} is not known here; the workflow runs where it is submitted."
+            self._note(path, NoteKind.IGNORED, text)
+        elif self.known.pools[pool]:
+            self._note(path, NoteKind.MAPPED, f"pool {pool} is this project.")
+        else:
+            text = f"pool {pool} is another project than the one to which this is submitted."
+            self._note(path, NoteKind.DIFFERS, text)
 
     def _note(self, path: Path, kind: NoteKind, text: str) -> None:
         self.notes.append((path, kind, text))

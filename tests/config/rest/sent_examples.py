@@ -3,7 +3,7 @@ everything."""
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.test import Client
@@ -11,14 +11,17 @@ from django.test import Client
 from accounts import tokens
 from accounts.devices import sign_ins
 from accounts.models import User
+from config.rest.examples import WORKFLOW
 from tests.access.population import Population, build
 from tests.clusters.kubeconfigs import reached
 from tests.described import document, operations
 from tests.notifications.factories import SubscriptionFactory
+from tests.workflows.graphs import WorkflowFactory
 from workflows.models import Workflow
 from workflows.statuses import Status
 
 CALLS = {call["operationId"]: (name, call) for name, call in operations(document())}
+FAILED_WORKFLOW = "failed workflow"
 SHOWN = {
     name: call["requestBody"]["content"]["application/json"].get("example")
     for name, (_, call) in CALLS.items()
@@ -63,6 +66,14 @@ def settle() -> tuple[Population, User]:
     place.ids["clusters"] = reached(name="kept").pk
     # One that has ended cannot be canceled.
     Workflow.objects.filter(pk=place.ids["workflows"]).update(status=Status.RUNNING)
+    failed = WorkflowFactory.create(
+        project=place.project,
+        name="digits",
+        original=WORKFLOW,
+        status=Status.FAILED,
+        one__name="train-group",
+    )
+    place.ids[FAILED_WORKFLOW] = failed.pk
     return place, administrator
 
 
@@ -72,8 +83,11 @@ def requests(place: Population, *methods: str) -> Iterator[ExampleRequest]:
         method, path = line.split()
         if method in methods:
             body = SHOWN.get(name)
+            there = place
+            if name == "restart_workflow":  # one that runs cannot be restarted
+                there = replace(place, ids=place.ids | {"workflows": place.ids[FAILED_WORKFLOW]})
             yield ExampleRequest(
-                name, method, place.address(path, method), body and _here(body, place)
+                name, method, there.address(path, method), body and _here(body, place)
             )
 
 

@@ -1,6 +1,7 @@
 """Workflows from the command line, with OSMO's options and output."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
+from tests.factories import ProjectFactory
 from tests.trainyard_cli.terminal import Terminal
 from tests.workflows.graphs import advanced, definitions_of, group, put, submit, workload_of
-from workflows.models import Priority, Workflow
+from workflows.models import Pool, Priority, Workflow
 from workloads.logs.store import Stream, append
 
 FILE = """\
@@ -113,3 +115,24 @@ def test_output_and_events_are_printed(
     assert ("one] hello" in found, "world" in found) == (True, False)
     terminal("workflow logs train-1 -r 1", code=2)
     assert "[one]" in terminal("workflow events train-1").out
+
+
+def test_pools_are_set_listed_and_used_by_the_file_that_names_one(
+    terminal: Terminal, project: Project, researcher: User, file: Path
+) -> None:
+    terminal("pool set a100 -p team-a", code=1)
+    Pool.objects.create(name="a100", project=project, description="Fast nodes")
+    heads, _, row = terminal("pool list").out.splitlines()
+    assert re.split(" {2,}", heads) == [
+        *("Pool", "Description", "Status", "GPU [#] Quota Used", "GPU [#] Quota Limit"),
+        *("GPU [#] Total Usage", "GPU [#] Total Capacity"),
+    ]
+    assert re.split(" {2,}", row) == ["a100", "Fast nodes", "ONLINE", "0", "2", "0", "4"]
+    assert terminal("list pools -m free").rows[-1][-2:] == ["2", "4"]
+    other = ProjectFactory.create(name="team-b", cluster=project.cluster, members=[researcher])
+    Pool.objects.create(name="h100", project=other)
+    file.write_text(file.read_text().replace("workflow:\n", "workflow:\n  pool: h100\n", 1))
+    terminal(f"workflow submit {file} --set word=a")
+    terminal(f"workflow submit {file} --set word=a -p a100")
+    placed = Workflow.objects.order_by("label").values_list("project__name", flat=True)
+    assert list(placed) == ["team-b", "team-a"]

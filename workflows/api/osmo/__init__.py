@@ -5,8 +5,8 @@ The same calls are at OSMO's own paths, such as ``/api/workflow``.
 
 from ninja import Router
 
-from workflows.api.osmo import runs, submission, texts
+from workflows.api.osmo import pools, runs, submission, texts
 
 router = Router(tags=["OSMO"])
-for part in (submission, runs, texts):
+for part in (submission, runs, texts, pools):
     router.add_router("/osmo", part.router)

@@ -7,14 +7,15 @@ from django.http import HttpRequest
 from ninja import Field, Query, Router, Schema
 
 from accounts.api.tokens import ApiRequest
+from accounts.models import User
 from core.rest.api import Issue, StrictBody, refusal_error
 from spec.formats.lines import LONGEST
 from workflows import services
 from workflows.api.lookup import CANNOT, find_pool, find_workflow, translated_refusals
 from workflows.api.schemas import LONGEST_SIZE, MOST_FILES, MOST_VARIABLES, FileText
-from workflows.imports.reading import read_workflow
+from workflows.imports.reading import ReadWorkflow, read_workflow
 from workflows.imports.templates import divide_pair, parse_settings
-from workflows.models import Priority, Workflow
+from workflows.models import Pool, Priority, Workflow
 from workflows.reading import Changes, WorkflowFile, file_of, read_file
 from workflows.texts import mask_secrets
 
@@ -78,6 +79,10 @@ class SubmittedOut(Schema):
     local_files: list[str] = Field(
         default=[], description="After a dry run: the local files to send with it (an extension)"
     )
+    pool: str = Field(
+        default="",
+        description="After a dry run: the pool that the file names, if it is known (an extension)",
+    )
 
 
 @router.post(
@@ -95,12 +100,7 @@ def submit(
     with translated_refusals():
         file = _submitted_file(request, body, query)
         if query.dry_run:
-            rendered = read_workflow(file.text, file.variables)
-            return SubmittedOut(
-                name=rendered.workflow.name,
-                spec=rendered.rendered,
-                local_files=list(rendered.local_paths),
-            )
+            return _rendered_out(read_workflow(file.text, file.variables), request.user)
         read = read_file(file, project=project, by=request.user)
         warnings = [
             f"line {row['line']}: {row['text']}"
@@ -120,6 +120,16 @@ def submit(
             text=read.text,
         )
     return _submitted_out(workflow, request, warnings)
+
+
+def _rendered_out(read: ReadWorkflow, by: User) -> SubmittedOut:
+    pool = Pool.objects.visible_to(by).filter(name=read.workflow.pool).first()
+    return SubmittedOut(
+        name=read.workflow.name,
+        spec=read.rendered,
+        local_files=list(read.local_paths),
+        pool=pool.name if pool else "",
+    )
 
 
 def _submitted_file(
