@@ -68,6 +68,11 @@ class WorkflowTask(Part):
         {}, description="What follows an exit code"
     )
 
+    @property
+    def pod(self) -> str:
+        """The name of the pod that runs it, within its workload. A single pod is a worker."""
+        return f"{self.role or 'worker'}-0"
+
 
 class WorkflowGroup(Part):
     """Tasks that start and end together, as one workload."""

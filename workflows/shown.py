@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from spec.phases import HELD_UP
 from workflows.drawing import HEIGHT, WIDTH, Box, Drawing, draw
-from workflows.graph import WorkflowGraph
+from workflows.graph import WorkflowGraph, WorkflowTask
 from workflows.models import GroupRun
 from workflows.statuses import OF_PHASES, UNFINISHED, Status
 from workloads.models import Workload
@@ -27,6 +27,7 @@ class ShownGroup:
     completed_at: datetime | None = None
     cause: str = ""
     workload: Workload | None = None
+    tasks: tuple[WorkflowTask, ...] = ()
     earlier: tuple[Workload, ...] = ()
 
     @property
@@ -65,6 +66,7 @@ def _show_group(run: GroupRun, labels: Mapping[str, str]) -> ShownGroup:
         run.completed_at,
         _cause(run),
         workload,
+        run.definition.tasks,
         tuple(earlier),
     )
 

@@ -310,6 +310,39 @@ def test_a_long_line_and_odd_separators_are_printed_as_they_are(
     assert second.startswith("after\u2028\x85")
 
 
+TWO_TASKS = """
+workflow:
+  name: served
+  groups:
+  - name: pair
+    tasks:
+    - {name: lead, lead: true, image: alpine, command: [sh, -c, "echo $POD_NAME > me; sleep 600"]}
+    - name: serve
+      image: alpine
+      command: [sh, -c, "echo here > index.html; exec python3 -m http.server PORT"]
+"""
+
+
+def test_a_task_of_a_workflow_takes_commands_and_connections(
+    trainyard: Run, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    file = tmp_path / "served.yaml"
+    file.write_text(TWO_TASKS.replace("PORT", str(port)))
+    trainyard(f"workflow submit {file}")
+    wait_for(lambda: "RUNNING" in trainyard("workflow query served-1").stdout, 60)
+    wait_for(lambda: trainyard("workflow exec served-1 lead -- ls").stdout == "me\n", 30)
+    assert "lead" in trainyard("workflow exec served-1 lead --entry 'cat me'").stdout
+    trainyard("workflow exec served-1 lead -- sh -c 'exit 3'", code=3)
+    with going_on(f"workflow port-forward served-1 serve --port :{port}") as forward:
+        assert forward.stdout
+        here = f"http://{forward.stdout.readline().split()[0]}/"
+        wait_for(lambda: answers(here), 30)
+        assert httpx.get(here).text == "here\n"
+    trainyard("workflow cancel served-1")
+
+
 @pytest.mark.parametrize(
     ("text", "flags"),
     [

@@ -18,6 +18,7 @@ from trainyard_cli.assets import (
     scope_of,
     single_asset,
 )
+from trainyard_cli.commands.credentials import delete_credential, set_credential
 from trainyard_cli.invocation import NoHeaders, Output, ProjectName, current_invocation
 from trainyard_cli.show import (
     Format,
@@ -84,6 +85,9 @@ def add(app: typer.Typer, head: Sequence[str]) -> None:
         group.command("list", help=f"List {noun.nouns} that you can see.")(_build_list(noun))
         text = f"Show one of the {noun.nouns} in full, and what uses it."
         group.command("describe", help=text)(_build_describe(noun))
+        if noun is CREDENTIAL:
+            group.command("set")(set_credential)
+            group.command("delete")(delete_credential)
         app.add_typer(group, name=noun.word)
 
 

@@ -5,6 +5,7 @@ import json
 import socket
 import sys
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ from trainyard_cli.commands.terminal import Pod, Rank, open_socket
 from trainyard_cli.commands.waiting import ENDED_PHASES
 from trainyard_cli.errors import CliError, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
+from trainyard_cli.show import Item
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -50,6 +52,17 @@ def port_forward(
         message = f"A port needs a running rank, and {name} is {workload['phase']}."
         raise CliError(message)
     number = find_rank(invocation, workload, pod) if pod else str(rank)
+    forward_ports(invocation, workload, number, pairs, address)
+
+
+def forward_ports(
+    invocation: Invocation,
+    workload: Item,
+    number: str,
+    pairs: Iterable[tuple[int, int]],
+    address: str,
+) -> None:
+    """Forward pairs of a local port and one of a rank, until Ctrl-C."""
     path = f"/api/v1/workloads/{workload['id']}/portforward"
     with contextlib.ExitStack() as stack:
         for local, remote in pairs:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from trainyard_cli.commands.describe import Name
 from trainyard_cli.commands.logs import find_rank
 from trainyard_cli.errors import SIGN_IN, CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
+from trainyard_cli.show import Item
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -49,7 +50,9 @@ def bash(
 ) -> None:
     """Open a shell in a rank of a workload. It runs what is piped into it."""
     has_terminal = tty or sys.stdin.isatty()
-    _run(current_invocation(context), name, project, (rank, pod), typed=True, tty=has_terminal)
+    invocation = current_invocation(context)
+    workload, number = _find_target(invocation, name, project, rank, pod)
+    run_program(invocation, workload, number, invocation.words, typed=True, tty=has_terminal)
 
 
 def execute(
@@ -65,33 +68,40 @@ def execute(
     """Run what follows -- in a rank of a workload, and exit with its exit code.
 
     It has pipes, as in a script; -it gives it a terminal."""
-    if context.args or not current_invocation(context).words:
+    invocation = current_invocation(context)
+    if context.args or not invocation.words:
         command = shlex.join(context.args or ["nvidia-smi"])
         raise wrong_use(f"Write the command after --, such as: trainyard exec {name} -- {command}")
-    _run(current_invocation(context), name, project, (rank, pod), typed=interactive, tty=tty)
+    workload, number = _find_target(invocation, name, project, rank, pod)
+    run_program(invocation, workload, number, invocation.words, typed=interactive, tty=tty)
 
 
-def _run(
+def _find_target(
+    invocation: Invocation, name: str, project: str, rank: int, pod: str
+) -> tuple[Item, str]:
+    """Return a workload, and the number of the rank that is meant."""
+    workload = lookup.find_workload(invocation, name, project)
+    return workload, find_rank(invocation, workload, pod) if pod else str(rank)
+
+
+def run_program(
     invocation: Invocation,
-    name: str,
-    project: str,
-    target: tuple[int, str],
+    workload: Item,
+    rank: str,
+    words: Sequence[str],
     *,
     typed: bool,
     tty: bool,
 ) -> None:
-    """Run a program in a rank, and exit with its code. ``typed`` passes standard input on. Raises
-    ``CliError`` if it cannot run."""
-    workload = lookup.find_workload(invocation, name, project)
-    rank, pod = target
-    number = find_rank(invocation, workload, pod) if pod else str(rank)
+    """Run a program in a rank, without words a shell, and exit with its code. ``typed`` passes
+    standard input on. Raises ``CliError`` if it cannot run."""
     query = [
-        ("rank", number),
+        ("rank", rank),
         ("tty", "true" if tty else "false"),
-        *(("argv", word) for word in invocation.words),
+        *(("argv", word) for word in words),
     ]
     path = f"/api/v1/workloads/{workload['id']}/exec?{urlencode(query)}"
-    with open_socket(invocation, path, f"rank {number} of {name}") as socket:
+    with open_socket(invocation, path, f"rank {rank} of {workload['name']}") as socket:
         ended = _relay(socket, typed=typed, tty=tty)
     code = ended.get("exitCode")
     if code is None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from trainyard_cli.commands import tasks
 from trainyard_cli.errors import CliError, ExitCode, reason_of, wrong_use
 from trainyard_cli.invocation import Invocation, current_invocation
 from trainyard_cli.osmo import TextOrJson, local_time, print_table
@@ -72,6 +73,8 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     group.command("spec")(spec)
     group.command("cancel")(cancel)
     group.command("restart")(restart)
+    group.command("exec")(tasks.execute)
+    group.command("port-forward")(tasks.port_forward)
     app.add_typer(group, name="workflow")
 
 

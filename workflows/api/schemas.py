@@ -77,10 +77,16 @@ class ReportLine(Wire):
     text: str = Field(description="What became of it")
 
 
+class TaskOut(Wire):
+    name: str = Field(description="The name of the task")
+    pod: str = Field(description="The pod of the workload that runs it, such as worker-0")
+
+
 class GroupOut(Wire):
     name: str = Field(description="The name of the group, or of its only task")
     status: Annotated[str, enum_schema(*Status)] = Field(description="Its status")
     upstream: list[str] = Field(description="The groups that it waits for")
+    tasks: list[TaskOut] = Field(description="Its tasks")
     cause: str = Field(description="Why it failed, or what it waits for; empty if nothing is known")
     workload_id: UUID | None = Field(description="The ID of its workload; null before it starts")
     workload_name: str = Field(description="The name of its workload; empty before it starts")
@@ -94,6 +100,7 @@ class GroupOut(Wire):
             name=group.name,
             status=group.status,
             upstream=list(group.upstream),
+            tasks=[TaskOut(name=task.name, pod=task.pod) for task in group.tasks],
             cause=group.cause,
             workload_id=workload.pk if workload else None,
             workload_name=workload.name if workload else "",

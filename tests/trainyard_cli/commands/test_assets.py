@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from accounts.models import User
+from assets.models import Credential
 from projects.models import Project
 from tests.factories import (
     ComputeResourceFactory,
@@ -121,3 +122,26 @@ def test_a_file_of_the_wizard_names_assets_too(terminal: Terminal, tmp_path: Pat
     assert workload.spec.worker.image == "kubeflow/pytorch-dist-mnist:latest"
     path.write_text(yaml.safe_dump({"masterAssets": {"environment": "torch"}, "spec": spec}))
     assert "names assets of the master" in terminal(f"{SUBMIT} -f {path}", code=2).err
+
+
+def test_a_credential_of_ones_own_is_set_replaced_and_deleted(
+    terminal: Terminal, tmp_path: Path, researcher: User
+) -> None:
+    (tmp_path / "token").write_text("hush\n")
+    line = f"credential set wandb --payload-file token={tmp_path / 'token'}"
+    assert terminal(line).out == "Set GENERIC credential wandb.\n"
+    assert terminal(f"{line} --payload team=a").out == "Set GENERIC credential wandb.\n"
+    credential = Credential.objects.get(name="wandb")
+    assert credential.owner == researcher
+    assert sorted(credential.spec.keys or ()) == ["team", "token"]
+    assert "hush" not in terminal("credential describe wandb").out
+    terminal("credential set wandb --type REGISTRY --payload registry=ghcr.io", code=2)
+    full = "--payload registry=ghcr.io --payload username=a --payload auth=b"
+    other = terminal(f"credential set wandb --type REGISTRY {full}", code=1)
+    assert "credential delete wandb" in other.err
+    assert terminal("credential delete wandb").out == "Deleted credential wandb.\n"
+    terminal("credential delete wandb", code=4)
+    data = "--payload endpoint=s3://b --payload access_key_id=a --payload access_key=b"
+    assert "endpoint is left out" in terminal(f"credential set s3 --type DATA {data}").err
+    terminal("credential set none", code=2)
+    assert "hush" not in terminal("credential set none --payload hush", code=2).err

@@ -136,3 +136,15 @@ def test_pools_are_set_listed_and_used_by_the_file_that_names_one(
     terminal(f"workflow submit {file} --set word=a -p a100")
     placed = Workflow.objects.order_by("label").values_list("project__name", flat=True)
     assert list(placed) == ["team-b", "team-a"]
+
+
+def test_a_command_runs_in_a_task_only_while_it_runs(
+    terminal: Terminal, project: Project, researcher: User
+) -> None:
+    submit(project, group("one"), group("two", "one"), by=researcher)
+    refused = terminal("workflow exec train-1 two --entry date", code=1)
+    assert "two does not run; its group is WAITING." in refused.err
+    unknown = terminal("workflow exec train-1 three -- date", code=4)
+    assert "Its tasks are: one, two." in unknown.err
+    terminal("workflow exec train-1 one --entry date -- date", code=2)
+    terminal("workflow port-forward train-1 one --port 1:x", code=2)
