@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.core.validators import RegexValidator
 from django.db import models, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -220,7 +220,8 @@ class GroupRun(models.Model):
     """One group of a workflow: the workload that runs it and what became of it.
 
     ``definition_json`` is a :class:`workflows.graph.WorkflowGroup`. ``retries`` counts how often it
-    was started again by an exit action; each start is a workload of its own.
+    was started again by an exit action; each start is a workload of its own. ``port`` is the one
+    that its tasks have in place of the usual one, where they share those of a machine.
     """
 
     workflow = models.ForeignKey(Workflow, on_delete=models.CASCADE, related_name="groups")
@@ -234,6 +235,7 @@ class GroupRun(models.Model):
     failure = CleanedTextField(blank=True)
     retries = models.PositiveIntegerField(default=0)
     keeping = models.CharField(max_length=10, choices=keepings, default=Keeping.NOT_YET, blank=True)
+    port = models.PositiveIntegerField(null=True, blank=True)
     scheduled_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -243,6 +245,11 @@ class GroupRun(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["workflow", "position"], name="one_group_a_position"),
             models.UniqueConstraint(fields=["workflow", "name"], name="one_group_a_name"),
+            models.UniqueConstraint(
+                fields=["port"],
+                condition=Q(status__in=sorted(UNFINISHED)),
+                name="one_unfinished_group_a_port",
+            ),
         ]
 
     def __str__(self) -> str:

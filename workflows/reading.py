@@ -44,7 +44,7 @@ class ReadFile:
 
 
 @dataclass(frozen=True)
-class Changes:
+class RestartChanges:
     """What is given anew when a workflow runs again: each value wins over the one that the workflow
     was submitted with, and what is not given stays."""
 
@@ -56,10 +56,10 @@ class Changes:
         return bool(self.variables or self.environment or self.task_size)
 
 
-NO_CHANGES = Changes()
+NO_CHANGES = RestartChanges()
 
 
-def file_of(workflow: Workflow, changes: Changes) -> WorkflowFile:
+def file_of(workflow: Workflow, changes: RestartChanges) -> WorkflowFile:
     """Return the file of a workflow as it was handed in, with changes."""
     return WorkflowFile(
         workflow.original,

@@ -18,7 +18,7 @@ from spec.problems.time_limit import format_duration
 from workflows import keeping
 from workflows.graph import ExitAction, WorkflowTask
 from workflows.models import GroupRun, Workflow
-from workflows.starting import draft_of
+from workflows.starting import draft_of, find_port
 from workflows.statuses import (
     FAILURES,
     OF_PHASES,
@@ -100,6 +100,9 @@ def _start(group: GroupRun, *, retry: int) -> None:
         with transaction.atomic():
             columns = {"retries": retry, "scheduled_at": timezone.now(), "failure": ""}
             if group.move(Status.SCHEDULING, **columns):
+                # Stored before the workload starts: of two groups with one port, one is refused.
+                group.port = find_port(group.workflow.project)
+                GroupRun.objects.filter(pk=group.pk).update(port=group.port)
                 group.workload = _submit(group)
                 GroupRun.objects.filter(pk=group.pk).update(workload=group.workload)
     except (PermissionDenied, SpecError) as error:
@@ -118,6 +121,7 @@ def _submit(group: GroupRun) -> Workload:
         project=workflow.project,
         priority=workflow.priority,
         retry=group.retries,
+        port=group.port,
     )
     return workloads.submit(
         draft,

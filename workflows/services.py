@@ -19,7 +19,7 @@ from spec.problems.errors import SpecError
 from workflows import running
 from workflows.graph import WorkflowGraph, WorkflowGroup, WorkflowTask
 from workflows.models import GroupRun, Priority, Workflow, WorkflowNumber
-from workflows.reading import NO_CHANGES, Changes, file_of, read_file
+from workflows.reading import NO_CHANGES, RestartChanges, file_of, read_file
 from workflows.starting import find_problems
 from workflows.statuses import UNFINISHED, Status
 from workflows.texts import WorkflowText
@@ -125,7 +125,7 @@ def cancel(workflow: Workflow, *, by: User, message: str = "") -> None:
     workflow.refresh_from_db()
 
 
-def restart(workflow: Workflow, *, by: User, changes: Changes = NO_CHANGES) -> Workflow:
+def restart(workflow: Workflow, *, by: User, changes: RestartChanges = NO_CHANGES) -> Workflow:
     """Run the groups that did not complete again, as a new workflow; those that completed hand
     their output on. With ``changes``, the file is read again with them.
 

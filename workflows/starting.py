@@ -1,6 +1,7 @@
 """What a group of a workflow becomes: the draft of a workload."""
 
 import hashlib
+import random
 import re
 import socket
 from collections.abc import Container, Iterator
@@ -27,7 +28,7 @@ from workflows.graph import (
 )
 from workflows.imports.rewriting import prepare_for_machine
 from workflows.models import GroupRun, Priority
-from workflows.statuses import Status
+from workflows.statuses import UNFINISHED, Status
 from workloads.plan import plan
 
 PRIORITY_CLASS = "priorityClass"
@@ -36,6 +37,8 @@ WORKFLOW_ID = re.compile(r"\{\{\s*workflow_id\s*\}\}")
 #: The priority class of a workflow's workloads, on clusters that start workloads by priority. A
 #: normal one has that of its project's policy.
 PRIORITY_CLASSES = {Priority.HIGH: PriorityClass.HIGH, Priority.LOW: PriorityClass.LOW}
+#: Below the ports that the local engine reserves, and those of outgoing connections.
+PORTS = range(10_000, 20_000)
 #: A number that no workflow has, for drafts that are only checked.
 UNNUMBERED = "0"
 
@@ -57,13 +60,15 @@ def draft_of(
     priority: str,
     retry: int = 0,
     later: Container[str] = (),
+    port: int | None = None,
 ) -> WorkloadDraft:
-    """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``. Datasets that
-    are made ``later``, by other groups, are left out."""
+    """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``, and on one
+    machine ``port`` the usual port; without one, for a draft that is only checked, any port.
+    Datasets that are made ``later``, by other groups, are left out."""
     document: Document = mount_claims(replace_workflow_id(group.document, label), group, label)
     document = mount_datasets(document, group, _chosen_datasets(group, project, later))
     if project.cluster.definition.is_one_machine:
-        document = prepare_for_machine(document, _free_port()).document
+        document = prepare_for_machine(document, port or PORTS[0]).document
     priority_class = PRIORITY_CLASSES.get(Priority(priority))
     if priority_class and not why_withheld(project.cluster, PRIORITY_CLASS):
         document.setdefault(PRIORITY_CLASS, priority_class.value)
@@ -107,11 +112,27 @@ def replace_workflow_id(value: Any, label: str) -> Any:
     return WORKFLOW_ID.sub(label, value) if isinstance(value, str) else value
 
 
-def _free_port() -> int:
-    """Return a TCP port that is free on this machine at the moment."""
+def find_port(project: Project) -> int | None:
+    """Return a port of this machine on which nobody listens, and that no other unfinished group
+    has; ``None`` where the pods of the project have addresses of their own. ``OSError`` if there
+    is none."""
+    if not project.cluster.definition.is_one_machine:
+        return None
+    unfinished = GroupRun.objects.filter(status__in=UNFINISHED).exclude(port=None)
+    taken = set(unfinished.values_list("port", flat=True))
+    for port in random.sample(PORTS, len(PORTS)):
+        if port not in taken and _is_free(port):
+            return port
+    raise OSError(f"no port from {PORTS[0]} to {PORTS[-1]} is free on this machine")
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("", 0))
-        return int(probe.getsockname()[1])
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
 
 
 def find_problems(

@@ -343,6 +343,28 @@ def test_a_task_of_a_workflow_takes_commands_and_connections(
     trainyard("workflow cancel served-1")
 
 
+def test_two_runs_of_one_file_at_once_never_meet(trainyard: Run, tmp_path: Path) -> None:
+    """The tutorial's tasks name port 29500 in their scripts."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "trainer" / "examples" / "train_dist.py", tmp_path / "scripts")
+    file = tmp_path / "workflow.yaml"
+    file.write_text(without_packages(SEED).replace("name: pytorch-", "name: twice-", 1))
+    size = "--task-size 'processes=1 gpus=0 cpu=0.5 memory=1G'"
+    line = f"workflow submit {file} {size} -t json"
+    names = [json.loads(trainyard(line).stdout)["name"] for _ in range(2)]
+
+    def statuses() -> set[str]:
+        answers = (json.loads(trainyard(f"workflow query {it} -t json").stdout) for it in names)
+        return {answer["status"] for answer in answers}
+
+    ended = wait_for(lambda: statuses().isdisjoint({"PENDING", "RUNNING"}), timeout=400)
+    assert ended
+    assert statuses() == {"COMPLETED"}
+    for name in names:
+        logs = trainyard(f"workflow logs {name}").stdout
+        assert len(set(re.findall(r"Rank [0-9]+ parameters", logs))) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "flags"),
     [

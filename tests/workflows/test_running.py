@@ -1,15 +1,17 @@
 """Groups start when their upstream has completed, and a workflow ends as they do."""
 
+import socket
 from datetime import timedelta
 from unittest.mock import patch
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
-from tests.factories import WorkloadFactory, remove_members
+from tests.factories import IMAGE, WorkloadFactory, remove_members
 from tests.workflows.graphs import (
     advanced,
     group,
@@ -19,7 +21,7 @@ from tests.workflows.graphs import (
     submit,
     workload_of,
 )
-from workflows import running
+from workflows import running, starting
 from workflows.models import GroupRun, Workflow
 from workflows.statuses import Status
 from workloads.history import events
@@ -53,6 +55,24 @@ def test_groups_start_once_their_upstream_has_completed(project: Project, member
     assert workflow.status == Status.COMPLETED
     assert workflow.completed_at
     assert Workload.objects.count() == 4
+
+
+def test_no_two_groups_that_run_have_one_port(
+    project: Project, member: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.sample", lambda ports, _: list(ports))
+    with socket.create_server(("", starting.PORTS[0])):
+        container = {"image": IMAGE, "command": "sh -c", "args": "29500"}
+        document = {"kind": "training", "worker": container}
+        first = submit(project, group("one", document=document), by=member)
+        second = submit(project, group("one", document=document), by=member)
+        ports = [workload_of(it, "one").spec.worker.args for it in (first, second)]
+        assert ports == [str(starting.PORTS[1]), str(starting.PORTS[2])]
+        with pytest.raises(IntegrityError), transaction.atomic():
+            GroupRun.objects.update(port=starting.PORTS[3])
+        put(first, "one", Phase.COMPLETED, code=0)
+        third = submit(project, group("one", document=document), by=member)
+        assert workload_of(third, "one").spec.worker.args == str(starting.PORTS[1])
 
 
 def test_advancing_twice_starts_each_group_once(project: Project, member: User) -> None:

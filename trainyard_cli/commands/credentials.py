@@ -26,7 +26,7 @@ class CredentialType(str, Enum):
 
 
 @dataclass(frozen=True)
-class Form:
+class PayloadForm:
     """How a type is stored: its path in REST and its kind there, the wire fields by the keys of the
     payload, and the keys that are left out."""
 
@@ -36,12 +36,12 @@ class Form:
     without_effect: frozenset[str] = frozenset()
 
 
-REGISTRY = Form(
+REGISTRY = PayloadForm(
     "docker-registry",
     "dockerRegistry",
     {"registry": "url", "username": "user", "auth": "password"},
 )
-DATA = Form(
+DATA = PayloadForm(
     "access-key",
     "accessKey",
     {"access_key_id": "accessKeyId", "access_key": "secretAccessKey"},

@@ -23,12 +23,12 @@ router = Router(tags=["Workflows"], by_alias=True)
 CANNOT = "The pool cannot be saved."
 
 
-class PoolIn(StrictBody):
+class WorkflowPoolIn(StrictBody):
     project_id: ProjectId = Field(description="The ID of the project")
     description: str = Field(default="", max_length=200, description="What it is for")
 
 
-class PoolOut(Wire):
+class WorkflowPoolOut(Wire):
     name: str = Field(description="The name of the pool")
     project_id: str = Field(description="The ID of the project")
     project_name: str = Field(description="The name of the project")
@@ -44,19 +44,19 @@ class PoolOut(Wire):
         )
 
 
-class PoolList(Wire):
-    pools: list[PoolOut] = Field(description="The pools, by name")
+class WorkflowPoolList(Wire):
+    pools: list[WorkflowPoolOut] = Field(description="The pools, by name")
 
 
-@router.get("/pools", response=PoolList, operation_id="list_workflow_pools")
-def list_pools(request: ApiRequest) -> PoolList:
+@router.get("/pools", response=WorkflowPoolList, operation_id="list_workflow_pools")
+def list_pools(request: ApiRequest) -> WorkflowPoolList:
     """The pools whose projects you can see."""
     rows = Pool.objects.visible_to(request.user).select_related("project")
-    return PoolList(pools=[PoolOut.of(row) for row in rows])
+    return WorkflowPoolList(pools=[WorkflowPoolOut.of(row) for row in rows])
 
 
-@router.put("/pools/{pool}", response=PoolOut, operation_id="save_workflow_pool")
-def save(request: ApiRequest, pool: str, body: PoolIn) -> PoolOut:
+@router.put("/pools/{pool}", response=WorkflowPoolOut, operation_id="save_workflow_pool")
+def save(request: ApiRequest, pool: str, body: WorkflowPoolIn) -> WorkflowPoolOut:
     """Create a pool, or lead it to another project."""
     access.require(request.user, "settings.update")
     projects = Project.objects.open_to(request.user, "projects.read")
@@ -66,7 +66,7 @@ def save(request: ApiRequest, pool: str, body: PoolIn) -> PoolOut:
         raise refusal_error(CANNOT, [issue])
     with translate_errors(CANNOT):
         row = pools.save(pool, project=project, description=body.description, by=request.user)
-    return PoolOut.of(row)
+    return WorkflowPoolOut.of(row)
 
 
 @router.delete("/pools/{pool}", response={204: None}, operation_id="delete_workflow_pool")

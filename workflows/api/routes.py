@@ -30,7 +30,7 @@ from workflows.api.schemas import (
 )
 from workflows.models import Priority, Workflow
 from workflows.output import LAST_LINES, LineChoice, last_lines
-from workflows.reading import Changes, WorkflowFile, read_file
+from workflows.reading import RestartChanges, WorkflowFile, read_file
 from workflows.statuses import OF_WORKFLOWS
 
 router = Router(tags=["Workflows"], by_alias=True)
@@ -139,7 +139,7 @@ def restart(
     submitted with. 409 unless it failed, or if its file then has other groups."""
     workflow = find_workflow(request, workflow_id)
     given = body or RestartIn()
-    changes = Changes(given.variables, given.environment_variables, given.task_size)
+    changes = RestartChanges(given.variables, given.environment_variables, given.task_size)
     with translated_refusals():
         again = services.restart(workflow, by=request.user, changes=changes)
     return Status(202, WorkflowRow.of(again))

@@ -43,8 +43,8 @@ REFERENCE_OR_DOLLARS = re.compile(r"\$\$|\$(?=\()")
 @dataclass(frozen=True)
 class KnownNames:
     """What names stand for at a project: the node type of each platform, the keys of each
-    credential, and whether each pool is this project. With ``None`` names are not checked. ``reads_claims`` says whether Trainyard can
-    read what tasks leave behind there."""
+    credential, and whether each pool is this project. With ``None`` names are not checked.
+    ``reads_claims`` says whether Trainyard can read what tasks leave behind there."""
 
     platforms: Mapping[str, str] = field(default_factory=dict)
     credentials: Mapping[str, Sequence[str]] | None = None

@@ -23,7 +23,7 @@ from workflows import services
 from workflows.imports.templates import parse_settings
 from workflows.models import GroupRun, Workflow
 from workflows.output import LONGEST_QUERY, LineChoice, last_lines
-from workflows.reading import Changes
+from workflows.reading import RestartChanges
 from workflows.shown import picture_of, show_groups
 from workflows.statuses import FAILURES, UNFINISHED, Status
 from workflows.texts import mask_secrets, mask_variables
@@ -189,11 +189,11 @@ def restart(request: Request, pk: UUID) -> HttpResponse:
     return render(request, "workflows/restart.html", context, status=422 if faults else 200)
 
 
-def _posted_changes(request: Request) -> Changes:
+def _posted_changes(request: Request) -> RestartChanges:
     """Read the form of a restart. ``ValueError`` names a line that is no variable."""
     lines = (line.strip() for line in request.POST.get("variables", "").splitlines())
     variables = parse_settings(line for line in lines if line)
-    return Changes(variables, task_size=request.POST.get("size", "").strip())
+    return RestartChanges(variables, task_size=request.POST.get("size", "").strip())
 
 
 @get_or_post

@@ -16,7 +16,7 @@ from workflows.api.schemas import LONGEST_SIZE, MOST_FILES, MOST_VARIABLES, File
 from workflows.imports.reading import ReadWorkflow, read_workflow
 from workflows.imports.templates import divide_pair, parse_settings
 from workflows.models import Pool, Priority, Workflow
-from workflows.reading import Changes, WorkflowFile, file_of, read_file
+from workflows.reading import RestartChanges, WorkflowFile, file_of, read_file
 from workflows.texts import mask_secrets
 
 router = Router()
@@ -142,7 +142,7 @@ def _submitted_file(
     if not query.workflow_id:
         return WorkflowFile(body.file, body.files, variables, environment, body.task_size)
     earlier = find_workflow(request, query.workflow_id)
-    return file_of(earlier, Changes(variables, environment, body.task_size))
+    return file_of(earlier, RestartChanges(variables, environment, body.task_size))
 
 
 @contextmanager
