@@ -35,7 +35,8 @@ def resolved(schema: Described, of: Described) -> Described:
 def body_of(operation: Described, of: Described) -> Described:
     """Return the schema of an operation's body; empty if it has none."""
     content = operation.get("requestBody", {}).get("content", {})
-    return resolved(content["application/json"]["schema"], of) if content else {}
+    json = content.get("application/json")  # bytes have no fields
+    return resolved(json["schema"], of) if json else {}
 
 
 def ways(schema: Described, of: Described) -> list[Described]:

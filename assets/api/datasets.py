@@ -31,6 +31,17 @@ from core.rest.api import (
     not_found,
     refusal_error,
 )
+from core.rest.filters import (
+    DATE,
+    ID,
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    filter_queryset,
+    sort_queryset,
+)
+from core.rest.rows import OptionalSort, filter_objects, sort_objects
 from core.web.query import parse_number, parse_uuid
 from projects.models import Project
 from projects.scopes import OwningScope
@@ -40,6 +51,21 @@ from spec.problems.errors import SpecError
 router = Router(tags=["Datasets"], by_alias=True)
 ONE = "/datasets/{dataset_id}"
 VERSION = f"{ONE}/versions/{{version}}"
+FIELDS: Fields = {
+    "id": ("id", ID),
+    "name": ("name", TEXT),
+    "description": ("description", TEXT),
+    "createdBy": ("created_by", TEXT),
+    "createdAt": ("created_at", DATE),
+    "latestVersion": ("latest_version", NUMBER),
+    "latestVersionAt": ("latest_version_at", DATE),
+    "size": ("size", NUMBER),
+}
+FILE_FIELDS: Fields = {
+    "path": ("path", TEXT),
+    "size": ("size", NUMBER),
+    "sha256": ("sha256", TEXT),
+}
 LARGEST_PIECE = 2 * 1024 * 1024  # bytes
 LARGEST_PART = 8 * 1024 * 1024  # bytes that one answer has of a file
 LARGEST_OFFSET = 2**62
@@ -142,12 +168,15 @@ class DatasetFileList(Wire):
     next: NextOffset
 
 
-class DatasetListing(Pages):
+class DatasetListing(Pages, OptionalSort, Filtered):
     name: str = Field(default="", description="Only datasets with this name")
-    search: str = Field(default="", description="Only datasets whose name contains this")
     project_id: str = Field(
         default="", description="Only datasets that workloads of this project can use"
     )
+
+
+class FileListing(Pages, OptionalSort, Filtered):
+    pass
 
 
 class PieceQuery(Parameters):
@@ -163,14 +192,13 @@ def list_datasets(request: ApiRequest, listing: Query[DatasetListing]) -> Datase
     rows = _visible_datasets(request)
     if listing.name:
         rows = rows.filter(name=listing.name)
-    if listing.search:
-        rows = rows.filter(name__icontains=listing.search)
     if listing.project_id:
         project = _find_project(request, listing.project_id)
         rows = rows.filter(pk__in=DataSource.objects.usable_in(project).values("pk"))
-    page, following = listing.cut(rows.order_by("name", "pk"))
-    entries = [DatasetRow(**DatasetRow.values_of(row)) for row in page]
-    return DatasetList(datasets=entries, next=following)
+    entries = [DatasetRow(**DatasetRow.values_of(row)) for row in rows.order_by("name", "pk")]
+    matching = filter_objects(entries, listing, FIELDS, "name")
+    page, following = listing.cut(sort_objects(matching, listing, FIELDS))
+    return DatasetList(datasets=page, next=following)
 
 
 @router.post("/datasets", response={201: DatasetOut}, operation_id="create_dataset")
@@ -243,11 +271,14 @@ def finish(request: ApiRequest, dataset_id: UUID, version: str) -> DatasetVersio
 
 @router.get(f"{VERSION}/files", response=DatasetFileList, operation_id="list_dataset_files")
 def list_files(
-    request: ApiRequest, dataset_id: UUID, version: str, pages: Query[Pages]
+    request: ApiRequest, dataset_id: UUID, version: str, listing: Query[FileListing]
 ) -> DatasetFileList:
     """The files of a version, by path."""
     found = _find_version(request, dataset_id, version)
-    page, following = pages.cut(found.files.all())
+    files = filter_queryset(found.files.all(), listing.filter_by, FILE_FIELDS)
+    if listing.search:
+        files = files.filter(path__icontains=listing.search)
+    page, following = listing.cut(sort_queryset(files, listing, FILE_FIELDS))
     return DatasetFileList(files=[DatasetFileOut.of(file) for file in page], next=following)
 
 

@@ -90,6 +90,8 @@ MPI = JobKind(
 JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
 #: The kind of job for each framework.
 KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
+#: Frameworks whose master and workers run as plain Jobs where their operator is missing.
+WITHOUT_OPERATOR = frozenset({Framework.PYTORCH})
 #: A single pod without a framework: a batch/v1 Job, which needs no operator.
 PLAIN_JOB = JobKind(
     Framework.PYTORCH,

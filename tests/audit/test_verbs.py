@@ -100,6 +100,7 @@ NO_VERBS = {
     "workflows.pools.read_use": "reads",
     "workflows.services.check": "saves nothing",
     "workflows.services.obstacle_to_delete": "reads",
+    "workloads.services.content_to_copy": "reads",
     "workloads.services.free_copy_name": "reads",
     "workloads.submission.create": "a part of submit and submit_all",
     "workloads.submission.check_all": "saves nothing",

@@ -40,6 +40,7 @@ def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_p
     assert re.search(r"/2/$", page.url)
     expect(page.get_by_label("Value 1")).to_have_value("7")
     page.goto("/workloads/")
+    page.locator("#drafts summary").click()
     page.get_by_role("link", name="second-training").click()
     expect(workers).to_have_value("3")
 

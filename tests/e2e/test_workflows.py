@@ -47,7 +47,6 @@ def train_with_dataset(page: Page) -> None:
     page.get_by_role("button", name="CREATE TRAINING").click()
     row = page.get_by_role("row").filter(has_text="with-notes")
     expect(row).to_contain_text("Completed", timeout=END_MS)
-    row.get_by_role("link", name="with-notes").click()
     page.get_by_role("link", name="Logs", exact=True).click()
     expect(page.get_by_text("from the first task")).to_be_visible()
 

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from ninja import Field, Router, Status
+from ninja import Field, Query, Router, Status
 
 from accounts import access
 from accounts.api.tokens import ApiRequest
@@ -14,12 +14,19 @@ from core.rest.api import (
     refusal_error,
     translate_errors,
 )
+from core.rest.filters import TEXT, Fields
+from core.rest.rows import WholeListing
 from projects.models import Project
 from workflows import pools
 from workflows.models import Pool
 from workloads.api.words import ProjectId
 
 router = Router(tags=["Workflows"], by_alias=True)
+FIELDS: Fields = {
+    "name": ("name", TEXT),
+    "projectName": ("project_name", TEXT),
+    "description": ("description", TEXT),
+}
 CANNOT = "The pool cannot be saved."
 
 
@@ -49,10 +56,11 @@ class WorkflowPoolList(Wire):
 
 
 @router.get("/pools", response=WorkflowPoolList, operation_id="list_workflow_pools")
-def list_pools(request: ApiRequest) -> WorkflowPoolList:
+def list_pools(request: ApiRequest, listing: Query[WholeListing]) -> WorkflowPoolList:
     """The pools whose projects you can see."""
     rows = Pool.objects.visible_to(request.user).select_related("project")
-    return WorkflowPoolList(pools=[WorkflowPoolOut.of(row) for row in rows])
+    every = (WorkflowPoolOut.of(row) for row in rows)
+    return WorkflowPoolList(pools=listing.select(every, FIELDS, "name", "project_name"))
 
 
 @router.put("/pools/{pool}", response=WorkflowPoolOut, operation_id="save_workflow_pool")

@@ -20,6 +20,7 @@ from engines.kubernetes.jobs import (
     KINDS,
     PLAIN_JOB,
     PYTORCH,
+    WITHOUT_OPERATOR,
     JobKind,
     is_suspended,
 )
@@ -137,7 +138,7 @@ def framework_support(framework: Framework, installed: Installed) -> FrameworkSu
         why = f"Trainyard runs no {framework.label} on Kubernetes."
         return FrameworkSupport(framework, available=False, why=why)
     versions = installed.get(kind.plural, set())
-    if kind.api_version not in versions and framework is Framework.PYTORCH:
+    if kind.api_version not in versions and framework in WITHOUT_OPERATOR:
         return FrameworkSupport(
             framework,
             available=True,

@@ -5,7 +5,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from assets.data_source.datasets.model import DatasetVersion
+from assets.datasets import services
 from tests.caller import Caller
+from tests.datasets import make_dataset
 from tests.described import document, operations
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from workloads.models import Workload
@@ -31,7 +34,7 @@ OF_ANY_WORD = {
     "role",
     *("createdBy", "submittedBy", "storageClassName", "storage_class_name", "parentName"),
     *("projectName", "departmentName", "clusterName", "workloadName", "clusterQueue"),
-    *("entity_name", "entity_id", "role"),
+    *("entity_name", "entity_id", "role", "path", "sha256"),
 }
 
 
@@ -56,7 +59,12 @@ def test_every_list_is_filtered_searched_sorted_and_cut() -> None:
 def _asking(path: str, call: Caller, workload: Workload) -> Callable[..., tuple[int, object]]:
     """Ask for the list with these parameters."""
     cluster = workload.project.cluster_id
+    version = DatasetVersion.objects.first() or services.begin_version(
+        make_dataset(workload.project, call.user), by=call.user
+    )
     places = {
+        "dataset_id": version.dataset_id,
+        "version": version.pk,
         "workload_id": workload.pk,
         "cluster_id": cluster,
         "project_id": workload.project_id,

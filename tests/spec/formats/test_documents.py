@@ -18,9 +18,10 @@ def test_whole_and_brief_documents_make_the_same_spec(name: str) -> None:
     assert documents.load_spec(whole) == spec
     brief = documents.without_defaults(whole)
     assert documents.load_spec(brief) == spec
-    assert brief == spec.model_dump(
-        mode="json", by_alias=True, exclude_defaults=True, exclude_none=True
-    )
+    expected = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    if spec.roles:
+        del expected["worker"]  # it repeats the role that leads
+    assert brief == expected
 
 
 def test_a_whole_document_lacks_only_what_others_have() -> None:

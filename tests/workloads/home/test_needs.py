@@ -13,8 +13,6 @@ from tests.web import HTMX
 from workloads.home.needs import count_needs, find_needs, group_needs
 from workloads.models import CausePeriod, Rank, Sample, SampleKind, Workload
 
-NOW = timezone.now()
-
 
 def needs_of(user: User) -> list[tuple[str, str]]:
     """Return the name of each workload that needs the user, and why."""
@@ -36,7 +34,7 @@ def test_failures_missing_ranks_and_long_waits_need_their_owner(
     project: Project, member: User, stranger: User
 ) -> None:
     own = {"project": project, "created_by": member}
-    waited = NOW - timedelta(minutes=11)
+    waited = timezone.now() - timedelta(minutes=11)
     fail(project, member, "crashed")
     fail(project, stranger, "not-mine")
     WorkloadFactory(name="torn", degraded=True, **own)
@@ -60,7 +58,8 @@ def test_an_old_failure_needs_nobody(project: Project, member: User) -> None:
 def test_a_workspace_that_used_nothing_for_an_hour_needs_its_owner(
     project: Project, member: User
 ) -> None:
-    began = NOW - timedelta(hours=2)
+    now = timezone.now()
+    began = now - timedelta(hours=2)
     for name, cpu in (("asleep", 0.01), ("busy", 1.0)):
         workload = WorkloadFactory(
             **{"name": name, "project": project, "created_by": member, "workspace": True},
@@ -72,7 +71,7 @@ def test_a_workspace_that_used_nothing_for_an_hour_needs_its_owner(
                 kind=SampleKind.USAGE,
                 run=1,
                 rank=0,
-                at=NOW - timedelta(minutes=minute),
+                at=now - timedelta(minutes=minute),
                 values={"cpu": cpu},
             )
             for minute in range(70)
@@ -109,7 +108,7 @@ def test_a_wait_that_is_ticked_off_does_not_hide_the_failure_after_it(
 ) -> None:
     workload = WorkloadFactory(project=project, created_by=member, pending=True)
     client.post("/overview/dismiss/", {"keys": f"waiting:{workload.pk}"})
-    Workload.objects.update(phase=Phase.FAILED, completed_at=NOW)
+    Workload.objects.update(phase=Phase.FAILED, completed_at=timezone.now())
     assert count_needs(member) == 1
 
 
