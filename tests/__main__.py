@@ -18,7 +18,7 @@ from tests.parts import Part, beside, report
 HERE = Path(__file__).resolve().parent
 # The settings are named, because modules imported here may have put the product's into the
 # environment.
-PYTEST = ["-m", "pytest", "--ds=tests.settings", "-n", "2"]
+PYTEST = ["-m", "pytest", "--ds=tests.settings", "-n", "2", "--durations=15", "--durations-min=3"]
 #: Two files at a time: the tests of a file share a running product, which is slow to start.
 BY_FILE = ["--dist", "loadfile"]
 CLUSTER = "kubernetes or slurm"
