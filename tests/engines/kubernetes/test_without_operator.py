@@ -119,7 +119,7 @@ def test_a_master_with_a_setup_of_its_own_is_rank_0_of_all(rig: KubernetesRig) -
 
 def test_named_roles_find_each_other_by_their_bare_names(rig: KubernetesRig) -> None:
     serve = "echo hello > /tmp/index; nc -l -p 8000 < /tmp/index"
-    ask = "until nc -w 2 server 8000 </dev/null | grep hello; do sleep 1; done"
+    ask = "until nc -w 2 server 8000 </dev/null 2>/dev/null | grep hello; do sleep 1; done"
     launched = rig.submit(
         gang(role("server", serve), role("client", ask, leads=True), role("idle", "sleep 600"))
     )
