@@ -50,7 +50,8 @@ export function showTimes(root) {
   for (const element of root.querySelectorAll("time[datetime]")) {
     if (shown.has(element)) continue;
     const then = new Date(element.dateTime);
-    if (element.dataset.relative !== undefined) element.textContent = ago(then);
+    // In one line; the full time, which stands there before, may wrap.
+    if (element.dataset.relative !== undefined) element.textContent = ago(then).replaceAll(" ", "\u00a0");
     else {
       element.textContent = element.dataset.clock === undefined ? full.format(then) : short(then);
       shown.add(element);
