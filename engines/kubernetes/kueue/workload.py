@@ -21,6 +21,8 @@ REACTIVATED = "Reactivated"
 #: deactivated due to exceeding the maximum number of re-queuing retries".
 BY_KUEUE = "deactivated due to"
 TOO_LONG = "maximum execution time"
+#: Reasons with which Kueue notes the end of a job, in its ``apis/kueue/v1beta2/workload_types.go``.
+ENDS_OF_JOBS = frozenset({"Succeeded", "Failed"})
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,12 @@ class QueuedJob:
     @property
     def is_finished(self) -> bool:
         return self.has("Finished")
+
+    @property
+    def could_not_start(self) -> bool:
+        """Whether Kueue ended it, and not the job. After the end of a job this says so too, and may
+        be seen before the end itself: each kind of object has a watch of its own."""
+        return self.is_finished and self.condition("Finished").get("reason") not in ENDS_OF_JOBS
 
     @property
     def waits_in_queue(self) -> bool:

@@ -419,7 +419,7 @@ class JobView:
         queued = self.queued
         if queued is None:
             return _waiting_status(kueue_causes.NOT_TAKEN_UP)
-        if queued.is_finished:  # although the job is not: Kueue could not start it
+        if queued.could_not_start:
             return JobStatus(Phase.FAILED, Reason.REFUSED, queued.finish_message)
         if not queued.is_active:
             return self._stop_status(queued)

@@ -9,7 +9,7 @@ from engines.base import Manifest, Observation
 from engines.kubernetes.jobs import PLAIN_JOB, PYTORCH, JobKind
 from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN
 from engines.kubernetes.status.job import JobView
-from spec.phases import Phase, Reason
+from spec.phases import TERMINAL, Phase, Reason
 from tests.engines.kubernetes.kueue.queue_entries import (
     AT,
     DEACTIVATED,
@@ -145,6 +145,15 @@ def test_a_job_that_kueue_cannot_start_failed(kind: JobKind) -> None:
     ended = entry(condition("Finished", true=True, reason="FailedToStart", message="No match"))
     observation = seen(kind, job(kind, suspend=True), ended)
     assert (observation.phase, observation.message) == (Phase.FAILED, "No match")
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("reason", ["Succeeded", "Failed"])
+def test_the_end_of_a_job_is_its_own_and_not_what_kueue_says(kind: JobKind, reason: str) -> None:
+    """Kueue's Workload may be seen to be finished before the job is."""
+    ended = admitted(condition("Finished", true=True, reason=reason, message="It has ended"))
+    observation = seen(kind, job(kind, suspend=False), ended, pods=[running(kind)])
+    assert observation.phase not in TERMINAL
 
 
 @BOTH_KINDS
