@@ -1,7 +1,7 @@
 """Make versions of datasets of what the tasks of a group leave behind.
 
-It is safe to run twice: the id of a version depends on the start of its group alone, so whoever
-makes it again, after a kill or beside someone else, makes the same one.
+It is safe to run twice: the ID of a version is derived from the start of its group, so a process
+that repeats the work, after a kill or next to another one, makes the same version.
 """
 
 import re

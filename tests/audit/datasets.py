@@ -17,7 +17,7 @@ def _begun(s: AuditedObjects) -> DatasetVersion:
     return version
 
 
-def _kept(s: AuditedObjects) -> DatasetVersion:
+def _kept_version(s: AuditedObjects) -> DatasetVersion:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "token.txt")
         file.write_text(SECRET)
@@ -34,9 +34,9 @@ DATASETS: Verbs = {
         "create dataset version",
         lambda s: services.finish_version(_begun(s), by=s.admin),
     ),
-    f"{_WHERE}.keep_files": ("create dataset version", _kept),
+    f"{_WHERE}.keep_files": ("create dataset version", _kept_version),
     f"{_WHERE}.delete_version": (
         "delete dataset version",
-        lambda s: services.delete_version(_kept(s), by=s.admin),
+        lambda s: services.delete_version(_kept_version(s), by=s.admin),
     ),
 }

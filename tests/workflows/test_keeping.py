@@ -44,7 +44,7 @@ def completed(project: Project, by: User, *outputs: dict[str, Any], **files: str
     return put(workflow, "fit", Phase.COMPLETED, code=0)
 
 
-def kept(workflow: Workflow) -> Workflow:
+def workflow_with_kept_outputs(workflow: Workflow) -> Workflow:
     """What the worker does with the outputs that wait for it."""
     keeping.keep_outputs(workflow.pk)
     return advanced(workflow)
@@ -57,7 +57,7 @@ def paths(version: DatasetVersion) -> list[str]:
 def test_a_group_is_complete_once_its_output_is_a_version(project: Project, member: User) -> None:
     workflow = completed(project, member, MODEL, model_models_0="a", model_models_1="b", log="c")
     assert statuses(workflow)["fit"] == Status.RUNNING
-    assert kept(workflow).status == Status.COMPLETED
+    assert workflow_with_kept_outputs(workflow).status == Status.COMPLETED
     version = DatasetVersion.objects.get()
     assert paths(version) == ["model/models/0.pth", "model/models/1.pth"]
     assert (version.number, version.maker) == (1, "train-1 fit")
@@ -87,13 +87,13 @@ def test_a_worker_that_is_killed_leaves_no_half_version_and_no_second_one(
         keeping.keep_outputs(workflow.pk)
         workflow.groups.update(keeping="asked")
     assert [paths(it) for it in DatasetVersion.objects.all()] == [["model/0.pth", "model/1.pth"]]
-    assert kept(workflow).status == Status.COMPLETED
+    assert workflow_with_kept_outputs(workflow).status == Status.COMPLETED
 
 
 def test_an_update_adds_to_the_last_version(project: Project, member: User, tmp_path: Path) -> None:
     add_version(make_dataset(project, member, "model"), member, tmp_path, old="old", log="old")
     update = {"name": "model", "paths": ["new.pth"], "updates": True}
-    kept(completed(project, member, update, new="new", other="x"))
+    workflow_with_kept_outputs(completed(project, member, update, new="new", other="x"))
     last = DatasetVersion.objects.get(number=2)
     assert paths(last) == ["log.txt", "new.pth", "old.txt"]
 
@@ -104,7 +104,9 @@ def test_only_matching_files_are_kept_and_without_any_there_is_no_version(
     every = {"name": "all"}
     some = {"name": "some", "regex": ".*best"}
     none = {"name": "none", "paths": ["nowhere"]}
-    workflow = kept(completed(project, member, every, some, none, best="a", last="b"))
+    workflow = workflow_with_kept_outputs(
+        completed(project, member, every, some, none, best="a", last="b")
+    )
     assert workflow.status == Status.COMPLETED
     found = {it.dataset.name: paths(it) for it in DatasetVersion.objects.all()}
     assert found == {"all": ["best.pth", "last.pth"], "some": ["best.pth"]}
@@ -119,13 +121,13 @@ def test_a_link_of_a_task_leads_to_no_file_of_the_server(
     folder = project.cluster.definition.claim_folder("vision", output_claim("train-1", "fit"))
     assert folder
     (folder / "model").symlink_to(tmp_path / "secret")
-    kept(workflow)
+    workflow_with_kept_outputs(workflow)
     assert [paths(it) for it in DatasetVersion.objects.all()] == [["last.pth"]]
 
 
 def test_a_file_whose_name_is_no_text_fails_its_group(project: Project, member: User) -> None:
     workflow = completed(project, member, {"name": "all"}, **{"odd\udcff": "a"})
-    assert kept(workflow).status == Status.FAILED
+    assert workflow_with_kept_outputs(workflow).status == Status.FAILED
     assert "no text in UTF-8" in run_of(workflow, "fit").failure
 
 
@@ -134,7 +136,7 @@ def test_an_output_that_cannot_be_kept_fails_its_group(
 ) -> None:
     workflow = completed(project, member, MODEL, model_0="a")
     monkeypatch.setattr("core.storage.full_folder", lambda: tmp_path)
-    assert kept(workflow).status == Status.FAILED
+    assert workflow_with_kept_outputs(workflow).status == Status.FAILED
     assert "disk is full" in run_of(workflow, "fit").failure
 
 
@@ -162,7 +164,7 @@ def test_a_group_reads_a_dataset_that_another_one_makes(project: Project, member
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "0.pth").write_text("a")
     put(workflow, "fit", Phase.COMPLETED, code=0)
-    kept(workflow)
+    workflow_with_kept_outputs(workflow)
     (mount,) = workload_of(workflow, "test").spec.worker.storage.host_path
     assert mount.name == "model:1"
 
@@ -184,7 +186,7 @@ def test_what_cannot_be_read_or_written_is_refused_at_the_submission(
 
 
 def test_a_version_outlives_its_workflow(project: Project, member: User) -> None:
-    workflow = kept(completed(project, member, MODEL, model_0="a"))
+    workflow = workflow_with_kept_outputs(completed(project, member, MODEL, model_0="a"))
     services.delete(workflow, by=member)
     version = DatasetVersion.objects.get()
     assert (version.workflow_id, version.maker) == (None, "train-1 fit")

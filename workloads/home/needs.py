@@ -105,13 +105,13 @@ class NeedGroup:
         return self.needs[0]
 
     @property
-    def named(self) -> list[Need]:
+    def listed_needs(self) -> list[Need]:
         """The needs that are listed when the group is unfolded."""
         return self.needs[:MOST_NAMED]
 
     @property
     def unnamed_count(self) -> int:
-        return len(self.needs) - len(self.named)
+        return len(self.needs) - len(self.listed_needs)
 
     @property
     def keys(self) -> str:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _kept(settings: Settings, tmp_path: Path) -> None:
+def _datasets_folder(settings: Settings, tmp_path: Path) -> None:
     settings.DATASETS = tmp_path / "datasets"
 
 

@@ -13,7 +13,7 @@ from tests.factories import ProjectFactory, UserFactory
 
 
 @pytest.fixture(autouse=True)
-def kept(settings: Settings, tmp_path: Path) -> Path:
+def datasets_folder(settings: Settings, tmp_path: Path) -> Path:
     """The folder with the versions."""
     settings.DATASETS = tmp_path / "datasets"
     return tmp_path / "datasets"

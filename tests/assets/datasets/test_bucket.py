@@ -51,14 +51,14 @@ def test_a_version_in_a_bucket_is_read_mounted_anywhere_and_deleted(
     user: User,
     server: Store,
     tmp_path: Path,
-    kept: Path,
+    datasets_folder: Path,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         version = add_version(dataset, user, tmp_path, a="text", b="more")
     assert version.bucket == f"sets/kept/{version.key.hex}"
     assert f"kept/{version.key.hex}/a.txt" in stored(server)
-    assert list(kept.iterdir()) == [], "the bucket alone keeps it"
+    assert list(datasets_folder.iterdir()) == [], "the bucket alone keeps it"
     (first, _) = version.files.all()
     assert content.read_part(first, 1, 2) == b"ex"
     assert content.read_part(first, 4, 2) == b""

@@ -108,7 +108,7 @@ def test_the_card_tells_the_latest_version_and_what_is_in_it(
 
 
 def test_a_path_that_a_person_types_reaches_single_versions_only(
-    dataset: DataSource, user: User, tmp_path: Path, kept: Path
+    dataset: DataSource, user: User, tmp_path: Path, datasets_folder: Path
 ) -> None:
     version = add_version(dataset, user, tmp_path, a="text")
 
@@ -117,5 +117,5 @@ def test_a_path_that_a_person_types_reaches_single_versions_only(
         return bool(list(complaints(Storage(host_path=(host_path,)), mountable_paths())))
 
     assert not refused(folder_of(version.key))
-    assert refused(kept)
-    assert refused(kept.parent)
+    assert refused(datasets_folder)
+    assert refused(datasets_folder.parent)

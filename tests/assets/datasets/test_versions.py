@@ -105,7 +105,7 @@ def test_only_who_may_change_the_dataset_changes_its_versions(
 
 
 def test_what_no_version_needs_is_removed(
-    dataset: DataSource, user: User, tmp_path: Path, kept: Path
+    dataset: DataSource, user: User, tmp_path: Path, datasets_folder: Path
 ) -> None:
     version = add_version(dataset, user, tmp_path, a="text")
     services.begin_version(dataset, by=user)
@@ -113,8 +113,8 @@ def test_what_no_version_needs_is_removed(
     store.copy_file(old.key, "a.txt", tmp_path / "source" / "a.txt")
     yesterday = timezone.now() - timedelta(days=1, minutes=1)
     DatasetVersion.objects.filter(pk=old.pk).update(created_at=yesterday)
-    (kept / uuid4().hex).mkdir()
-    (kept / "lost+found").mkdir()
+    (datasets_folder / uuid4().hex).mkdir()
+    (datasets_folder / "lost+found").mkdir()
     remove_unfinished()
     assert DatasetVersion.objects.count() == 2
-    assert {folder.name for folder in kept.iterdir()} == {version.key.hex, "lost+found"}
+    assert {folder.name for folder in datasets_folder.iterdir()} == {version.key.hex, "lost+found"}

@@ -11,7 +11,7 @@ from trainyard_cli.commands.datasets import size_text
 
 
 @pytest.fixture(autouse=True)
-def _kept(settings: Settings, tmp_path: Path) -> None:
+def _datasets_folder(settings: Settings, tmp_path: Path) -> None:
     settings.DATASETS = tmp_path / "datasets"
 
 

@@ -17,7 +17,9 @@ from workloads.models import Event, Workload
 HOUR = timedelta(hours=1)
 
 
-def held(project: Project, gpus: float, *, began: timedelta, ended: timedelta) -> Workload:
+def training_in_the_past(
+    project: Project, gpus: float, *, began: timedelta, ended: timedelta
+) -> Workload:
     """A workload that held GPUs in the past."""
     now = timezone.now()
     workload = WorkloadFactory(
@@ -31,8 +33,8 @@ def held(project: Project, gpus: float, *, began: timedelta, ended: timedelta) -
 def test_the_chart_has_a_band_for_each_project_with_quota_and_capacity(
     client: Client, project: Project
 ) -> None:
-    held(project, 2.0, began=12 * HOUR, ended=6 * HOUR)
-    held(ProjectFactory(name="hidden"), 4.0, began=12 * HOUR, ended=6 * HOUR)
+    training_in_the_past(project, 2.0, began=12 * HOUR, ended=6 * HOUR)
+    training_in_the_past(ProjectFactory(name="hidden"), 4.0, began=12 * HOUR, ended=6 * HOUR)
     chart = client.get("/overview/gpus/").json()
     (band,) = chart["bands"]
     assert band["label"] == "team-a"
@@ -45,7 +47,7 @@ def test_the_chart_has_a_band_for_each_project_with_quota_and_capacity(
 
 
 def test_the_chart_covers_longer_periods_and_node_pools(client: Client, project: Project) -> None:
-    workload = held(project, 1.0, began=50 * HOUR, ended=30 * HOUR)
+    workload = training_in_the_past(project, 1.0, began=50 * HOUR, ended=30 * HOUR)
     assert client.get("/overview/gpus/").json()["bands"] == []
     pool = NodePool.objects.create(cluster=project.cluster, name="fast", label_key="speed")
     Workload.objects.filter(pk=workload.pk).update(pool=pool)
