@@ -185,6 +185,16 @@ def test_what_cannot_be_read_or_written_is_refused_at_the_submission(
         submit(own, writing, by=reader)
 
 
+def test_a_dataset_of_another_project_is_not_found(
+    project: Project, member: User, tmp_path: Path
+) -> None:
+    stranger = UserFactory.create()
+    elsewhere = ProjectFactory.create(members=[stranger])
+    add_version(make_dataset(elsewhere, stranger, "theirs"), stranger, tmp_path, a="hidden")
+    with pytest.raises(SpecError, match="reads theirs, which is no dataset of project vision"):
+        submit(project, group("fit", inputs=[{"dataset": "theirs"}]), by=member)
+
+
 def test_a_version_outlives_its_workflow(project: Project, member: User) -> None:
     workflow = workflow_with_kept_outputs(completed(project, member, MODEL, model_0="a"))
     services.delete(workflow, by=member)

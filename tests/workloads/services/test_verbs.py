@@ -10,7 +10,7 @@ from spec.phases import MOVES, Phase, Reason
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import phases
 from workloads import services
-from workloads.models import Event, Rank
+from workloads.models import Event, Rank, Workload
 from workloads.services import NotPossible
 
 P = Phase
@@ -63,6 +63,16 @@ def test_a_workload_that_ended_runs_again_under_its_name(phase: Phase, project: 
     assert (workload.phase, workload.run) == (P.RESUMING, 2)
     assert (workload.completed_at, workload.auto_delete_at) == (None, None)
     assert workload.failure_class == ""
+
+
+def test_run_again_that_is_pressed_twice_starts_one_run(project: Project) -> None:
+    first = WorkloadFactory(project=project, failed=True)
+    second = Workload.objects.get(pk=first.pk)
+    services.resume(first, by=first.created_by)
+    with pytest.raises(NotPossible):
+        services.resume(second, by=first.created_by)
+    first.refresh_from_db()
+    assert first.run == 2
 
 
 def test_copies_get_free_names(project: Project) -> None:
