@@ -46,7 +46,8 @@ def test_a_pool_is_saved_listed_and_deleted_by_rest(administrator: User, project
     call = Caller(administrator)
     body = {"projectId": str(project.pk), "description": "Fast nodes"}
     assert call("PUT", "/pools/a100", body)[1]["projectName"] == "vision"
-    assert call("PUT", "/pools/a100", body | {"projectId": "99999"})[0] == 400
+    for unknown in ("99999", "vision", "0.5"):
+        assert call("PUT", "/pools/a100", body | {"projectId": unknown})[0] == 400
     assert [it["name"] for it in call("GET", "/pools")[1]["pools"]] == ["a100"]
     assert call("DELETE", "/pools/a100")[0] == 204
     assert call("DELETE", "/pools/a100")[0] == 404

@@ -16,6 +16,7 @@ from core.rest.api import (
 )
 from core.rest.filters import TEXT, Fields
 from core.rest.rows import WholeListing
+from core.web.query import parse_number
 from projects.models import Project
 from workflows import pools
 from workflows.models import Pool
@@ -68,7 +69,7 @@ def save(request: ApiRequest, pool: str, body: WorkflowPoolIn) -> WorkflowPoolOu
     """Create a pool, or lead it to another project."""
     access.require(request.user, "settings.update")
     projects = Project.objects.open_to(request.user, "projects.read")
-    project = projects.filter(pk=body.project_id).first()
+    project = projects.filter(pk=parse_number(body.project_id)).first()
     if project is None:
         issue = Issue(field="projectId", details="is not a project that you can see")
         raise refusal_error(CANNOT, [issue])
