@@ -69,7 +69,8 @@ def save(request: ApiRequest, pool: str, body: WorkflowPoolIn) -> WorkflowPoolOu
     """Create a pool, or lead it to another project."""
     access.require(request.user, "settings.update")
     projects = Project.objects.open_to(request.user, "projects.read")
-    project = projects.filter(pk=parse_number(body.project_id)).first()
+    pk = parse_number(body.project_id)
+    project = None if pk is None else projects.filter(pk=pk).first()
     if project is None:
         issue = Issue(field="projectId", details="is not a project that you can see")
         raise refusal_error(CANNOT, [issue])
