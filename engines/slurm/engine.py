@@ -217,7 +217,7 @@ class SlurmEngine:
         job, node, facts = self._find_running(handle, rank)
         script = f"{self._folder(handle).run(facts.run)}/rank.sh"
         words = ["srun", f"--jobid={job}", "--overlap", "--nodes=1", "--ntasks=1"]
-        group = min(rank, facts.parts - 1)
+        group = facts.part_of(rank)
         words += [f"--het-group={group}"] if group else []
         words += facts.inside[group] if facts.inside else ()
         words += [f"--nodelist={node}", "--export=ALL", "--pty", "bash", script, str(rank), *argv]

@@ -167,12 +167,12 @@ def _node_obstacles(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
         yield f"{tasks.role}.compute", f"no node of {name} has everything that a rank requests"
     elif tasks.count > fits:
         text = f"of {tasks.count} ranks only {fits} fit on all nodes of {name} together"
-        yield "numWorkers", text
+        yield tasks.count_field, text
     elif partition.max_nodes is not None:
         fewest = _fewest_nodes(partition, tasks)
         if fewest > partition.max_nodes:
             text = f"it takes {fewest} nodes, and the partition {name} allows {partition.max_nodes}"
-            yield "numWorkers", text
+            yield tasks.count_field, text
 
 
 def _task_obstacles(

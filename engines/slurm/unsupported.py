@@ -13,46 +13,49 @@ from engines.shared.unsupported import (
     restart_complaints,
 )
 from engines.slurm.script import as_written
-from engines.slurm.script.rank import containers
+from engines.slurm.script.rank import containers, volumes
 from engines.slurm.script.rank.variables import FIELDS, RENDEZVOUS
 from engines.slurm.script.rank.words import is_name
 from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
-from spec.data.storage import Storage
+from spec.data.storage import Pvc, Storage
+from spec.framework import Framework
 from spec.parts.environment import Security
 from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
 
-#: Kinds of storage that Slurm does not have.
-VOLUMES = {
-    "pvc": "Slurm makes no volumes; keep files on the shared directory",
-    "nfs": "nodes mount what their administrators mount; use the path that it has there",
-    "config_map_volume": "Slurm has no ConfigMaps",
-    "secret_volume": "Slurm has no Secrets",
-    "empty_dir_volume": "ranks on Slurm see the directories of their nodes, such as /tmp",
-}
-NO_ROLES = "Trainyard starts no named roles on Slurm yet, only a master and workers"
+NO_NFS = "nodes mount what their administrators mount; use the path that it has there"
 NO_SECRETS = "Slurm has no Secrets; choose a credential that has the values"
-WIRE_NAMES = {
-    "config_map_volume": "configMapVolume",
-    "secret_volume": "secretVolume",
-    "empty_dir_volume": "emptyDirVolume",
-}
+NO_CONFIG_MAPS = "Slurm has no ConfigMaps; give its files instead"
+NO_CLASSES = "Slurm has no storage classes; claims are folders of the shared directory"
+NO_DEVICES = "Slurm has no block devices to give"
+NO_MOUNTS_HERE = (
+    "the ranks of MPI launchers and batch scripts see the files of their nodes; keep files on the "
+    "shared directory, at the path that it has there"
+)
+OWN_CLAIMS = (
+    "jobs run under people's own names here, so the claims of a project would belong to one of them"
+)
+#: Frameworks whose ranks Trainyard does not start by roles of other names yet.
+WITHOUT_ROLES = {Framework.TENSORFLOW}
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     """Yield everything in the spec that cannot be provided, by its path."""
     spec = launch.spec
-    if spec.roles:
-        yield Problem(("roles",), f"{NO_ROLES}{ELSEWHERE}")
-        return
     yield from as_written.complaints(spec)
     for place, message in (*_workload_complaints(launch), *containers.complaints(launch, site)):
         yield Problem(parse_path(place), message)
     for role in spec.described_roles:
-        for place, message in _replica_complaints(role.replica, spec):
+        for place, message in _replica_complaints(role.replica, spec, site):
             yield Problem(parse_path(f"{role.path}.{place}"), f"{message}{ELSEWHERE}")
+    for named in spec.gang_roles if spec.roles else ():
+        if named.replica.command is None:
+            message = _explain_missing_command(named.replica)
+            yield Problem(parse_path(f"{named.path}.command"), message)
+    if spec.roles:
+        return
     if spec.master and spec.master.command is None:
         yield Problem(parse_path("master.command"), _explain_missing_command(spec.master))
     if spec.worker.command is None and not (has_launcher(spec) and spec.master):
@@ -74,6 +77,9 @@ def _workload_complaints(launch: Launch) -> Iterator[Complaint]:
     if framework and framework not in RENDEZVOUS:
         label = framework.label
         yield "distributedFramework", f"Trainyard does not start {label} on Slurm yet{ELSEWHERE}"
+    if spec.roles and framework in WITHOUT_ROLES:
+        text = f"Trainyard starts {framework.label} on Slurm with a chief and workers only"
+        yield "roles", f"{text}{ELSEWHERE}"
     if spec.is_elastic:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, f"the ranks of a Slurm job start and end together{ELSEWHERE}"
@@ -143,7 +149,9 @@ def _launcher_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
         yield "architecture", "an MPI workload on Slurm has a launcher; choose workers & master"
 
 
-def _replica_complaints(replica: Replica, spec: WorkloadSpec) -> Iterator[Complaint]:
+def _replica_complaints(
+    replica: Replica, spec: WorkloadSpec, site: SlurmSite
+) -> Iterator[Complaint]:
     compute = replica.compute
     if compute.gpu_request_type:
         yield "compute.gpuRequestType", "Slurm gives whole GPUs"
@@ -151,7 +159,9 @@ def _replica_complaints(replica: Replica, spec: WorkloadSpec) -> Iterator[Compla
         yield "compute.extendedResources", "Trainyard asks Slurm for CPU, memory and GPUs only"
     yield from restart_complaints(replica, spec)
     yield from probe_complaints(replica, "Slurm has no probes")
-    yield from storage_complaints(replica.storage)
+    yield from storage_complaints(replica.storage, site)
+    if (has_launcher(spec) or spec.batch_script) and (place := _first_mount(replica.storage)):
+        yield place, NO_MOUNTS_HERE
     if replica.node_affinity_required:
         yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
     if replica.pod_affinity:
@@ -164,21 +174,46 @@ def _replica_complaints(replica: Replica, spec: WorkloadSpec) -> Iterator[Compla
     yield from connection_complaints(replica, "on Slurm")
 
 
-def storage_complaints(storage: Storage) -> Iterator[Complaint]:
+def storage_complaints(storage: Storage, site: SlurmSite) -> Iterator[Complaint]:
     """Yield complaints about storage that ranks on Slurm cannot have."""
-    for name, why in VOLUMES.items():
-        if getattr(storage, name):
-            yield f"storage.{WIRE_NAMES.get(name, name)}", why
-    for number, host in enumerate(storage.host_path):
-        if host.path.rstrip("/") != host.mount_path.rstrip("/"):
-            text = f"ranks on Slurm see {host.path} where it is; mount it at that path"
-            yield f"storage.hostPath[{number}].mountPath", text
+    for number, claim in enumerate(storage.pvc):
+        yield from _claim_complaints(f"storage.pvc[{number}]", claim, site)
+    if storage.nfs:
+        yield "storage.nfs", NO_NFS
+    for number, config_map in enumerate(storage.config_map_volume):
+        if config_map.config_map:
+            yield f"storage.configMapVolume[{number}].configMap", NO_CONFIG_MAPS
+    for number, secret in enumerate(storage.secret_volume):
+        if secret.secret:
+            yield f"storage.secretVolume[{number}].secret", NO_SECRETS
     for number, git in enumerate(storage.git):
         if git.secret_ref:
             yield f"storage.git[{number}].secretRef", NO_SECRETS
     for number, bucket in enumerate(storage.s3):
         if bucket.access_key_secret:
             yield f"storage.s3[{number}].accessKeySecret", NO_SECRETS
+
+
+def _claim_complaints(field: str, claim: Pvc, site: SlurmSite) -> Iterator[Complaint]:
+    info = claim.claim_info
+    if claim.is_block:
+        yield f"{field}.claimInfo.volumeMode", NO_DEVICES
+    if info and info.storage_class and not info.without_class:
+        yield f"{field}.claimInfo.storageClass", NO_CLASSES
+    if claim.claim_name and site.own_names:
+        yield f"{field}.claimName", OWN_CLAIMS
+
+
+def _first_mount(storage: Storage) -> str:
+    """Return the place of the first volume that needs a mount; empty without any."""
+    lists = {
+        "pvc": storage.pvc,
+        "hostPath": tuple(filter(volumes.is_elsewhere, storage.host_path)),
+        "configMapVolume": storage.config_map_volume,
+        "secretVolume": storage.secret_volume,
+        "emptyDirVolume": storage.empty_dir_volume,
+    }
+    return next((f"storage.{name}" for name, items in lists.items() if items), "")
 
 
 def _variable_complaints(replica: Replica) -> Iterator[Complaint]:

@@ -152,12 +152,14 @@ def is_running(glance: Glance) -> bool:
 
 
 def job_parts(glance: Glance) -> Iterator[tuple[str, Sequence[int]]]:
-    """Yield the id and ranks of each part of the job. A heterogeneous job has a part for the master
-    and one for the workers, whose id is the next number. A launcher is not a task."""
-    ranks = range(int(glance.facts.launcher), len(glance.facts.roles))
+    """Yield the id and ranks of each part of the job. The parts of a heterogeneous job have ids in
+    a row. A launcher is not a task."""
+    facts = glance.facts
     number = glance.job.id if glance.job else ""
-    if glance.facts.parts == 1 or not number.isdecimal():
-        yield number, ranks
-    else:
-        yield number, ranks[:1]
-        yield str(int(number) + 1), ranks[1:]
+    if len(facts.parts) < 2 or not number.isdecimal():
+        yield number, range(int(facts.launcher), len(facts.roles))
+        return
+    first = 0
+    for part, count in enumerate(facts.parts):
+        yield str(int(number) + part), range(first, first + count)
+        first += count

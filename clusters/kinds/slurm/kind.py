@@ -149,7 +149,9 @@ class SlurmKind(ClusterKind):
         return None
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
-        yield from (why for _, why in unsupported.storage_complaints(storage))
+        with suppress(ValidationError):
+            site = SlurmSettings.of(cluster).site
+            yield from (why for _, why in unsupported.storage_complaints(storage, site))
 
     def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
         return names.known_names(cluster)

@@ -8,7 +8,8 @@ from engines.local.batch.job import MOST_NODES
 from engines.local.planning import setup
 from engines.local.planning.environment import RENDEZVOUS
 from engines.local.planning.lookup import has_idle_workers
-from engines.local.volumes import planning, private
+from engines.local.volumes import planning
+from engines.shared import mounts
 from engines.shared.batch_scripts import batch_script_complaints
 from engines.shared.unsupported import (
     ELSEWHERE,
@@ -72,7 +73,7 @@ def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
     if has_idle_workers(spec) and (spec.worker.command or spec.worker.args):
         field = "worker.command" if spec.worker.command else "worker.args"
         yield field, "the workers wait for what the launcher starts on them"
-    if spec.roles and (trouble := private.why_no_mounts()):
+    if spec.roles and (trouble := mounts.why_no_mounts()):
         yield (
             "roles",
             "the ranks of named roles find each other by host names in mounts of their own, which "

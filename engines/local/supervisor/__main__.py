@@ -27,6 +27,7 @@ from engines.local.system import cgroups, processes
 from engines.local.system.errand import Errands
 from engines.local.volumes import view
 from engines.local.volumes.fetching import Fetching
+from engines.shared import leads
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems import time_limit
 
@@ -278,13 +279,9 @@ class Supervisor:
             for member in gang.members
             if member.record.phase is RankPhase.FAILED
         ]
-        if not failures:
-            return Outcome(Phase.COMPLETED)
-        lead = next(rank for rank in self.plan.ranks if rank.leads)
-        when = f"After the {lead.role} had succeeded, "
-        if self.plan.ignores_others:
-            when = f"The {lead.role} succeeded, and only its status counts: "
-        return Outcome(Phase.COMPLETED, message=f"{when}{'; '.join(failures)}.")
+        lead = next((rank.role for rank in self.plan.ranks if rank.leads), "")
+        message = leads.describe_failures(lead, failures, only_lead=self.plan.ignores_others)
+        return Outcome(Phase.COMPLETED, message=message)
 
     def _end_after_failure(self, gang: Gang, first: Member) -> Outcome:
         """End the other ranks, which would wait for the failed one, and name it in the outcome."""

@@ -9,8 +9,8 @@ from typing import IO
 
 from engines.local.system import marks
 from engines.local.system.cgroups import Cgroup
-from engines.local.volumes import private
 from engines.local.volumes.view import View
+from engines.shared import mounts
 
 Process = subprocess.Popen[bytes]
 
@@ -64,7 +64,7 @@ def spawn(
 def _enter_view(view: View, report: int) -> None:
     """Set up the rank's mounts for this process. Errors are also written to ``report``."""
     try:
-        private.enter_mounts(view.bindings, view.scratch)
+        mounts.enter_mounts(view.bindings, view.scratch)
         os.chdir(view.working_dir)
     except OSError as error:
         os.write(report, f"{error.filename or ''}\0{error.strerror or error}".encode())

@@ -8,8 +8,8 @@ from pathlib import Path
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.records.volume import FILES, MEMORY, Volume
-from engines.local.volumes import private
-from engines.local.volumes.private import Binding
+from engines.shared import mounts
+from engines.shared.mounts import Binding
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def prepare_view(folder: Folder, run: int, rank: RankPlan) -> View:
     scratch = folder.path / "scratch"
     scratch.mkdir(exist_ok=True)
     bindings = tuple(_binding(volume, source) for volume, source in sources.items())
-    trouble = private.try_mounts(bindings, scratch)
+    trouble = mounts.try_mounts(bindings, scratch)
     if not trouble:
         variables = {volume.variable: volume.place for volume in sources}
         return View(working_dir, bindings, scratch, variables, _mounts_remark(sources))

@@ -18,7 +18,7 @@ from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 
 HEADER = re.compile(r"^==> (.*) <==$", re.MULTILINE)
 BATCH_SIZE = 400  # folders that one command reads
-LONGEST_FACT = 4000  # bytes
+LONGEST_FACT = 8000  # bytes; the names of 100 roles are among the facts of a launch
 MOST_FACTS = 2**21  # bytes of one packed folder; a rank has two files of at most 1 KiB each
 MOST_AT_ONCE = 2**25  # characters of one answer; the rest is requested again
 CUT = re.compile(r"^read ([1-9][0-9]*)$", re.MULTILINE)

@@ -161,7 +161,7 @@ cd -P "$1" || exit 0
 shared=$(pwd -P)
 while read -r d line; do
   enter "$d" || continue
-  rm -rf .ended environment.sh keys volumes
+  rm -rf .ended environment.sh files keys volumes
   # a new file: nothing is written to where a link leads, and no pipe is waited for
   printf '%s\n' "$line" | dd of=.ended conv=excl status=none 2>/dev/null && mv -T .ended ended
 done

@@ -1,4 +1,4 @@
-"""Runs a trial job of one task, which looks for the shared directory, Python, PyTorch and
+"""Runs a trial job of one task, which looks for the shared directory, Python, PyTorch, mounts and
 containers on a node."""
 
 import time
@@ -13,6 +13,7 @@ from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 
 NODES = "Nodes"
 CONTAINERS = "Containers"
+VOLUMES = "Volumes and named roles"
 PROLOGUE = "Prologue"
 TEST_JOB = "Test job"
 NAME = "trainyard-test"
@@ -41,6 +42,8 @@ python=$(command -v python || command -v python3)
   for p in srun scancel squeue scontrol sstat; do command -v $p > /dev/null || echo "lacks $p"; done
   echo "git $(git --version)"
   echo "aws $(aws --version 2>&1)"
+  command -v python3 > /dev/null || echo "mounts it has no python3"
+  said=$(unshare --user --mount true 2>&1) || echo "mounts $said"
   srun --help 2> /dev/null | grep -q -e --container-image && echo "container pyxis"
   for p in apptainer singularity; do
     command -v $p > /dev/null && echo "container $($p --version)"
@@ -140,6 +143,7 @@ def _node_findings(site: SlurmSite, report: Report, container_program: str) -> I
         "AWS command line", "aws-cli/", "bucket", report.get("aws", [""])[0], node
     )
     yield container_finding(container_program, report.get("container", []), node)
+    yield _mounts_finding(report.get("mounts", []), node)
     python = report.get("python", [""])[0]
     if not python:
         text = f"No Python on {node}. Name one in the prologue, such as: module load python"
@@ -183,6 +187,18 @@ def _fetcher_finding(name: str, prefix: str, source: str, version: str, node: st
         return Finding(NODES, name, Level.OK, version.removeprefix(prefix).strip())
     text = f"No {name} on {node}, so no {source} can be fetched. The prologue can load a module."
     return Finding(NODES, name, Level.WARNING, text)
+
+
+def _mounts_finding(obstacles: Sequence[str], node: str) -> Finding:
+    """Return the finding about mounts of ranks, which volumes and host names of roles need."""
+    if not obstacles:
+        text = f"{node} lets users mount what their ranks need"
+        return Finding(NODES, VOLUMES, Level.OK, text)
+    text = (
+        f"{node} does not let users mount what their ranks need ({'; '.join(obstacles)}), so "
+        "workloads with volumes or named roles fail there, and with them workflows."
+    )
+    return Finding(NODES, VOLUMES, Level.WARNING, text)
 
 
 def container_finding(program: str, available: list[str], node: str) -> Finding:

@@ -1,6 +1,5 @@
 
 bring() { # fetch what the ranks read; it can be stopped as they can
-  rm -f trouble
   setsid bash fetch.sh >> "attempt-$attempt/rank-0.log" 2>&1 &
   fetching=$!
   while kill -0 "$fetching" 2> /dev/null; do wait "$fetching"; done

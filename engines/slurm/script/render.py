@@ -1,13 +1,14 @@
 """Renders the files of a run from its launch. Pure, because it also previews unsaved drafts."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, groupby
 from pathlib import Path
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import as_written, directives, sources
-from engines.slurm.script.rank import containers
+from engines.slurm.script.rank import containers, volumes
 from engines.slurm.script.rank.variables import (
     known_names,
     platform_variables,
@@ -38,13 +39,14 @@ def render_files(launch: Launch, site: SlurmSite, *, masked: bool = False) -> di
         RANK: render_rank(launch, site),
         ENVIRONMENT: render_environment(launch, site, masked=masked),
         **({SETUP: render_setup(launch, site)} if launch.spec.setup else {}),
+        **volumes.file_texts(launch, masked=masked),
         **sources.fetch_files(launch, site, masked=masked),
     }
 
 
 def is_secret(name: str) -> bool:
     """Whether only the owner of the job should be able to read a file."""
-    return name == ENVIRONMENT or name.startswith(f"{sources.KEYS}/")
+    return name == ENVIRONMENT or name.startswith((f"{sources.KEYS}/", f"{volumes.FILES}/"))
 
 
 def render_batch(launch: Launch, site: SlurmSite) -> str:
@@ -67,7 +69,8 @@ def render_batch(launch: Launch, site: SlurmSite) -> str:
     step = _step_of_script() if script_text(spec) else _step_functions(launch, site)
     bring = _read("bring.sh") if sources.fetched_sources(launch) else ""
     sample = _usage_functions() if site.own_names else ""
-    functions = step + bring + sample + _read("batch.sh")
+    follow = _read("lead.sh") if spec.roles else ""
+    functions = step + bring + sample + follow + _read("batch.sh")
     directive_lines = "".join(f"{line}\n" for line in lines)
     return SHEBANG + directive_lines + "\n" + assignments + "export BELL\n" + functions
 
@@ -107,7 +110,7 @@ def _srun_line(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str
 
 def _is_addressed(spec: WorkloadSpec) -> bool:
     """Whether each rank needs the addresses of all ranks."""
-    return "TF_CONFIG" in rendezvous_variables(spec)
+    return bool(spec.roles) or "TF_CONFIG" in rendezvous_variables(spec)
 
 
 def _render_as_written(
@@ -141,14 +144,36 @@ def render_rank(launch: Launch, site: SlurmSite) -> str:
             "# Each task of the job is a rank, and runs this.\n",
             _read("rank.sh"),
             _pod_name(launch),
-            _read("tensorflow.sh") if _is_addressed(launch.spec) else "",
+            _read("tensorflow.sh") if "TF_CONFIG" in rendezvous_variables(launch.spec) else "",
             f". ./{ENVIRONMENT}\n",
             f"# What the administrators of the cluster want to be run first.\n{prologue}\n"
             if prologue
             else "",
+            _rank_variables(launch.spec),
+            _host_names(launch.spec),
             commands,
             _read("tail.sh"),
         ]
+    )
+
+
+def _rank_variables(spec: WorkloadSpec) -> str:
+    """Return the variables of the script itself, which come after those of the user."""
+    lead = next((pod.rank for pod in spec.pods if pod.leads), "") if spec.roles else ""
+    only_lead = "yes" if spec.ignore_non_lead_status else ""
+    own = "${place%/*}/.${place##*/}"
+    return f"run=$PWD own={own} inside=() lead={lead} only_lead={only_lead}\n"
+
+
+def _host_names(spec: WorkloadSpec) -> str:
+    """Return the lines that write a file with the host names of all ranks; empty if they have
+    none."""
+    if not spec.roles:
+        return ""
+    names = "".join(f"{pod.name}{f' {pod.role}' if pod.index == 0 else ''}\n" for pod in spec.pods)
+    functions = _read("hosts.sh")
+    return (
+        f'{functions}[ -n "$beside" ] || name_hosts $HOSTS > "$own.hosts" << \'END\'\n{names}END\n'
     )
 
 
@@ -185,7 +210,12 @@ def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
     work = quote_word(folder) if folder else f'{quote_word(own_folder)}/"$RANK"'
     home = ['export HOME="$WORK"'] if replica.create_home_dir else []
     image = containers.image_prefix(launch, site, pod)
-    home += [f"in_image=({image})"] if image else []
+    mounted = volumes.mounts_of(launch, site, pod, in_image=bool(image))
+    home += volumes.preparing_lines(mounted)
+    if image:
+        home.append(f"inside=({image})")
+    elif mounted:
+        home += [*_read("mounts.sh").splitlines(), f"inside=({volumes.program_words(mounted)})"]
     create_folder = [] if folder else ['mkdir -p "$WORK"']
     # Programs that a launcher starts get their ranks from MPI.
     bare = f"unset {' '.join(RANK_VARIABLES)}; " if has_launcher(launch.spec) else ""
@@ -194,23 +224,39 @@ def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
 
 def _pod_name(launch: Launch) -> str:
     name = quote_word(launch.handle.name)
-    if not launch.spec.has_master:
-        return f'export POD_NAME={name}-worker-"$RANK"\n'
-    return (
-        f'if [ "$RANK" = 0 ]; then export POD_NAME={name}-master-0\n'
-        f"else export POD_NAME={name}-worker-$((RANK - 1)); fi\n"
-    )
+    lines = []
+    first = 0
+    for role in launch.spec.gang_roles:
+        index = f"$((RANK - {first}))" if first else '"$RANK"'
+        lines.append([f"export POD_NAME={name}-{role.name}-{index}"])
+        first += role.count
+    return _choose(launch.spec, lines)
 
 
 def _by_role(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
-    """Return shell lines for master and workers, without a condition if both have the same."""
-    pods = launch.spec.pods
-    first = lines(pods[0])
-    last = lines(pods[-1])
-    if first == last:
-        return "".join(f"{each}\n" for each in first)
-    head, tail = ("".join(f"  {each}\n" for each in part) or "  :\n" for part in (first, last))
-    return f'if [ "$RANK" = 0 ]; then\n{head}else\n{tail}fi\n'
+    """Return shell lines for the ranks of each role."""
+    firsts = (pod for pod in launch.spec.pods if pod.index == 0)
+    return _choose(launch.spec, [lines(pod) for pod in firsts])
+
+
+def _choose(spec: WorkloadSpec, lines_of_roles: Sequence[list[str]]) -> str:
+    """Return shell lines that depend on the role of the rank, without a condition if all roles have
+    the same."""
+    ends = accumulate(role.count for role in spec.gang_roles)
+    rows = groupby(zip(ends, lines_of_roles, strict=True), key=lambda row: row[1])
+    blocks = [(lines, max(end for end, _ in row)) for lines, row in rows]
+    if len(blocks) == 1:
+        return "".join(f"{line}\n" for line in blocks[0][0])
+    word = "if"
+    text = ""
+    for lines, end in blocks[:-1]:
+        text += f'{word} [ "$RANK" -lt {end} ]; then\n{_indented(lines)}'
+        word = "elif"
+    return f"{text}else\n{_indented(blocks[-1][0])}fi\n"
+
+
+def _indented(lines: Sequence[str]) -> str:
+    return "".join(f"  {line}\n" for line in lines) or "  :\n"
 
 
 def _read(name: str) -> str:

@@ -1,7 +1,9 @@
 """Groups the tasks of a job by their requests. Pure."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from spec.framework import Head
 from spec.parts.compute import DEFAULT_MEMORY, Compute
@@ -13,11 +15,13 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Tasks:
-    """``count`` tasks with the same requests. The fields of ``role`` in the spec define them."""
+    """``count`` tasks with the same requests, which the fields at the path ``role`` in the spec
+    define. ``count_field`` is the path of their number."""
 
     count: int
     replica: Replica
     role: str
+    count_field: str = "numWorkers"
 
     slots: int = 1  # tasks of one pod, which share its requests
 
@@ -64,16 +68,28 @@ def has_launcher(spec: WorkloadSpec) -> bool:
 
 
 def group_tasks(spec: WorkloadSpec) -> tuple[Tasks, ...]:
-    """Return the tasks in groups with the same requests: one group for all, or one for the master
-    and one for the workers."""
+    """Return the tasks in groups with the same requests, in the order of their ranks: one group for
+    all, one for the master and one for the workers, or those of named roles."""
+    if spec.roles:
+        return tuple(_group_roles(spec))
     worker = spec.worker
     master = spec.master
     if has_launcher(spec):
         slots = spec.slots_per_worker
-        return (Tasks(spec.num_workers * slots, worker, "worker", slots),)
+        return (Tasks(spec.num_workers * slots, worker, "worker", slots=slots),)
     if master is None or _request_the_same(master, worker):
         return (Tasks(spec.num_pods, worker, "worker"),)
     return Tasks(1, master, "master"), Tasks(spec.num_workers, worker, "worker")
+
+
+def _group_roles(spec: WorkloadSpec) -> Iterator[Tasks]:
+    """Yield a group for each row of roles with the same requests."""
+    rows = groupby(spec.gang_roles, key=lambda it: (it.replica.compute, it.replica.node_type))
+    for _, row in rows:
+        roles = list(row)
+        count = sum(role.count for role in roles)
+        path = roles[0].path
+        yield Tasks(count, roles[0].replica, path, f"{path}.count")
 
 
 def _request_the_same(master: Replica, worker: Replica) -> bool:

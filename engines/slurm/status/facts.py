@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from engines.base import Launch
@@ -20,13 +21,14 @@ MOST_RANKS = MAX_WORKERS + 1
 class RankFact:
     """A rank in the latest attempt. ``ended_ns`` is in nanoseconds since 1970, by the clock of its
     node. ``size`` is the length of its log in bytes when it ended. ``code`` is -N after signal N,
-    and ``None`` until it ends."""
+    and ``None`` until it ends. ``was_asked`` says whether it was asked to end."""
 
     node: str = ""
     started: datetime | None = None
     code: int | None = None
     ended_ns: int = 0
     size: int = 0
+    was_asked: bool = False
 
     @property
     def ended(self) -> datetime | None:
@@ -39,15 +41,16 @@ class RunFacts:
 
     ``roles`` has the role and index of each rank. ``finished`` is the exit code of the batch script
     and the time of its end, ``was_asked`` says whether it was asked to end, and ``verdict`` is the
-    job as Slurm showed it last. ``parts`` is 2 for a heterogeneous job with a part for the master
-    and one for the workers, else 1. With ``launcher``, rank 0 starts the other ranks and is no
-    task. With ``is_script``, a batch script starts the tasks, at any time and in any number.
-    ``inside`` has for each part the options of ``srun`` that start a task in its image. ``excess``
-    says which limit the job exceeds. ``stage`` names what the ranks wait for, ``trouble`` what
-    could not be fetched for them.
+    job as Slurm showed it last. ``parts`` are the numbers of tasks of a heterogeneous job, part by
+    part; of any other job there is one number. ``lead`` is the rank with which named roles end, and
+    with ``only_lead`` the failures of others do not matter. With ``launcher``, rank 0 starts the
+    other ranks and is no task. With ``is_script``, a batch script starts the tasks, at any time and
+    in any number. ``inside`` has for each part the options of ``srun`` that start a task in its
+    image. ``excess`` says which limit the job exceeds. ``stage`` names what the ranks wait for,
+    ``trouble`` what could not be fetched or mounted for them.
     """
 
-    roles: tuple[tuple[Role, int], ...]
+    roles: tuple[tuple[str, int], ...]
     run: int
     created: datetime
     time_limit: int | None = None
@@ -61,7 +64,9 @@ class RunFacts:
     verdict: BatchJob | None = None
     ranks: Mapping[int, RankFact] = field(default_factory=dict)
     batch_log: str = ""
-    parts: int = 1
+    parts: tuple[int, ...] = ()
+    lead: int | None = None
+    only_lead: bool = False
     launcher: bool = False
     is_script: bool = False
     inside: tuple[tuple[str, ...], ...] = ()
@@ -80,6 +85,11 @@ class RunFacts:
         may have to be repeated."""
         return bool(self.number or self.finished or self.verdict)
 
+    def part_of(self, rank: int) -> int:
+        """Return the number of the part of the job that has a rank."""
+        ends = accumulate(self.parts)
+        return next((part for part, end in enumerate(ends) if rank < end), 0)
+
     @property
     def all_started(self) -> bool:
         return bool(self.ranks) if self.is_script else len(self.ranks) == len(self.roles)
@@ -91,14 +101,19 @@ def launch_line(
     """Return what other processes have to know about a launch, as JSON. They only see the run's
     folder."""
     spec = launch.spec
+    parts = [] if script_text(spec) else [part.count for part in group_tasks(spec)]
+    lead = next((pod.rank for pod in spec.pods if pod.leads), None) if spec.roles else None
     return json.dumps(
         {
             "run": launch.run,
             "created": created.timestamp(),
             "master": spec.has_master,
             "ranks": spec.num_pods,
+            "roles": [[role.name, role.count] for role in spec.roles],
+            "lead": lead,
+            "only_lead": spec.ignore_non_lead_status,
             "limit": spec.time_limit_seconds,
-            "parts": 1 if script_text(spec) else len(group_tasks(spec)),
+            "parts": parts,
             "launcher": has_launcher(spec),
             "script": bool(script_text(spec)),
             "inside": inside,
@@ -121,8 +136,11 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
         # A script starts as many tasks as it wants, whatever it requested.
         ranks = _parse_ranks(files, f"attempt-{attempt}/", MOST_RANKS if is_script else count)
         count = max([count, *(rank + 1 for rank in ranks)])
-        roles = [(Role.MASTER, 0)] if master else []
-        roles += [(Role.WORKER, index) for index in range(count - len(roles))]
+        roles = _parse_roles(report.get("roles", []), count)
+        if not roles:
+            roles = [(Role.MASTER, 0)] if master else []
+            roles += [(Role.WORKER, index) for index in range(count - len(roles))]
+        lead = report.get("lead")
         limit = report["limit"]
         return RunFacts(
             roles=tuple(roles),
@@ -139,7 +157,9 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
             verdict=parse_verdict(files.get("ended", "")),
             ranks=ranks,
             batch_log=files.get("batch.log", ""),
-            parts=_parse_integer(report["parts"]),
+            parts=_parse_parts(report["parts"], count),
+            lead=None if lead is None else _parse_integer(lead, count - 1),
+            only_lead=bool(report.get("only_lead")),
             launcher=bool(report["launcher"]),
             is_script=is_script,
             inside=tuple(tuple(map(str, it)) for it in report["inside"]),
@@ -149,6 +169,26 @@ def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
         )
     except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
         return None
+
+
+def _parse_roles(value: Any, count: int) -> list[tuple[str, int]]:
+    """Return the role and index of each rank of named roles, which have ``count`` ranks together;
+    none without named roles."""
+    counts = [(str(name), _parse_integer(number, count)) for name, number in value]
+    if counts and sum(number for _, number in counts) != count:
+        raise ValueError("roles with other ranks than the run")
+    return [(name, index) for name, number in counts for index in range(number)]
+
+
+def _parse_parts(value: Any, count: int) -> tuple[int, ...]:
+    """Return the number of tasks of each part. Runs of older releases have the number of parts, of
+    which the first is that of the master."""
+    if isinstance(value, int):
+        return (1, count - 1) if value == 2 else (count,)
+    counts = tuple(_parse_integer(number) for number in value)
+    if len(counts) > 1 and (sum(counts) != count or min(counts) < 1):
+        raise ValueError("parts with other tasks than the run")
+    return counts if len(counts) > 1 else (count,)
 
 
 def _parse_integer(value: Any, most: int = 2**31 - 1) -> int:
@@ -181,7 +221,8 @@ def _parse_ranks(files: Mapping[str, str], folder: str, count: int) -> dict[int,
             (signed(_parse_integer(end[0])), int(end[1]), int(end[2])) if end else (None, 0, 0)
         )
         _parse_time(ns / 1e9)
-        results[rank] = RankFact(node, _parse_time(float(at)), code, ns, size)
+        was_asked = end[3:] == ["asked"]
+        results[rank] = RankFact(node, _parse_time(float(at)), code, ns, size, was_asked)
     return results
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from engines.base import Observation, RankState
+from engines.shared import leads
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status import exit
 from engines.slurm.status.causes import cause_of
@@ -16,7 +17,6 @@ from engines.slurm.status.facts import RankFact, RunFacts
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import Cause
 from spec.problems.time_limit import time_limit_sentence
-from spec.workload import Role
 
 END = 10**16  # later than any other: microseconds since 1970 have one digit less
 GONE = END + 1
@@ -123,7 +123,7 @@ def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]
     if facts.is_over_limit and not by_itself:
         return Phase.FAILED, Reason.DEADLINE_EXCEEDED, time_limit_sentence(facts.time_limit or 0)
     if code == 0 or (code is None and job and job.state == "COMPLETED"):
-        return Phase.COMPLETED, Reason.NONE, ""
+        return Phase.COMPLETED, Reason.NONE, _failures_next_to_lead(facts)
     if code is None and job and job.state in REASONS:
         return Phase.FAILED, *REASONS[job.state]
     if code is None and job and job.state == "CANCELLED":
@@ -156,10 +156,28 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
     )
 
 
+def _failures_next_to_lead(facts: RunFacts) -> str:
+    """Return a sentence about the ranks that failed although their lead succeeded; empty if none
+    did."""
+    if facts.lead is None:
+        return ""
+    failures = [
+        f"{role}-{index} {exit.describe_rank_end(fact.code)}"
+        for rank, (role, index) in enumerate(facts.roles)
+        if (fact := facts.ranks.get(rank)) and fact.code and not fact.was_asked
+    ]
+    lead, _ = facts.roles[facts.lead]
+    return leads.describe_failures(lead, failures, only_lead=facts.only_lead)
+
+
 def first_failure(facts: RunFacts) -> tuple[int, RankFact] | None:
     """Return the rank that is the likely cause: the first that failed before Slurm stopped the
     others."""
-    failed = [(rank, fact) for rank, fact in facts.ranks.items() if fact.code]
+    failed = [
+        (rank, fact)
+        for rank, fact in facts.ranks.items()
+        if fact.code and (rank == facts.lead or not facts.only_lead)
+    ]
     ordered = sorted(failed, key=lambda it: (it[1].code in STOP_SIGNALS, it[1].ended_ns))
     return ordered[0] if ordered else None
 
@@ -170,23 +188,38 @@ def _ranks(facts: RunFacts, job: BatchJob | None, phase: Phase) -> Iterator[Rank
     waits = bool(job and job.is_queued)
     for rank, (role, index) in enumerate(facts.roles):
         fact = RankFact() if waits else facts.ranks.get(rank, RankFact())
-        yield _rank(rank, role, index, fact, phase, max(facts.attempt, 0))
+        rank_phase = _phase(fact, phase)
+        if _ended_with_gang(rank, fact, facts, phase):
+            rank_phase = RankPhase.STOPPED
+        yield _rank(rank, role, index, fact, rank_phase, max(facts.attempt, 0))
+
+
+def _ended_with_gang(rank: int, fact: RankFact, facts: RunFacts, phase: Phase) -> bool:
+    """Whether a rank of named roles was ended because the gang was over: its lead had succeeded, or
+    another rank had failed."""
+    if facts.lead is None or fact.code == 0 or not (fact.was_asked or fact.code is None):
+        return False
+    first = first_failure(facts)
+    is_cause = first is not None and first[0] == rank
+    return phase is Phase.COMPLETED or (
+        phase is Phase.FAILED and first is not None and not is_cause
+    )
 
 
 def _rank(
-    rank: int, role: Role, index: int, fact: RankFact, phase: Phase, attempt: int
+    rank: int, role: str, index: int, fact: RankFact, phase: RankPhase, attempt: int
 ) -> RankState:
-    failed = bool(fact.code)
+    failed = bool(fact.code) and phase is not RankPhase.STOPPED
     return RankState(
         rank=rank,
         role=role,
         index=index,
-        phase=_phase(fact, phase),
+        phase=phase,
         node=fact.node,
         restarts=attempt,
         exit_code=fact.code,
-        reason=Reason.RANK_FAILED if failed and phase is not Phase.STOPPED else Reason.NONE,
-        message=exit.describe_rank_end(fact.code or 0) if failed else "",
+        reason=Reason.RANK_FAILED if failed else Reason.NONE,
+        message=exit.describe_rank_end(fact.code or 0) if fact.code else "",
         started_at=fact.started,
         finished_at=fact.ended,
     )

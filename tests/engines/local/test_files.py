@@ -8,8 +8,8 @@ import pytest
 
 from engines.base import Launch
 from engines.local.records.layout import Folder
-from engines.local.volumes import private
 from engines.local.volumes.view import prepare_view, write_files
+from engines.shared import mounts
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.volumes import mounting, needs_mounts
@@ -81,7 +81,7 @@ def test_a_single_file_is_at_the_path_itself(rig: LocalRig, tmp_path: Path) -> N
 def test_a_single_file_is_a_link_where_there_are_no_mounts(
     rig: LocalRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(private, "try_mounts", lambda *_: "not here")
+    monkeypatch.setattr(mounts, "try_mounts", lambda *_: "not here")
     conf = {"files": [{"name": "a", "content": "hello"}], "subPath": "a", "mountPath": "/etc/a.txt"}
     plan = rig.engine.plan(mounting(rig, "true", configMapVolume=[conf]))
     folder = Folder(tmp_path, "one")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engines.base import EngineRefused, Launch
-from engines.local.volumes import private
+from engines.shared import mounts
 from spec.formats.documents import load_spec
 from spec.phases import Phase, RankPhase
 from tests.engines.local.conftest import LocalRig
@@ -126,7 +126,7 @@ def test_complaints_name_the_role(rig: LocalRig, monkeypatch: pytest.MonkeyPatch
     )
     fields = [".".join(map(str, problem.path)) for problem in rig.engine.complaints(wrong)]
     assert fields == ["roles.0.nodeType", "roles.1.command"]
-    monkeypatch.setattr(private, "why_no_mounts", lambda: "Operation not permitted")
+    monkeypatch.setattr(mounts, "why_no_mounts", lambda: "Operation not permitted")
     with pytest.raises(EngineRefused, match="roles: the ranks of named roles find each other"):
         rig.submit(gang(rig, role("master", "true")))
 

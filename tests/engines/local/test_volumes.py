@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.local.volumes import private
+from engines.shared import mounts
 from spec.phases import Phase, RankPhase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.gangs import started_gang
@@ -129,7 +129,7 @@ def test_a_terminal_sees_the_volumes_of_its_rank(rig: LocalRig) -> None:
 def test_without_mounts_volumes_are_links_and_variables(
     rig: LocalRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(private, "try_mounts", lambda bindings, scratch: "Operation not permitted")
+    monkeypatch.setattr(mounts, "try_mounts", lambda bindings, scratch: "Operation not permitted")
     script = "touch trainyard-claim/a $VOLUME_TRAINYARD_CLAIM/b; sleep 60"
     with started_gang(rig, mounting(rig, script, pvc=[{**CLAIM, "readOnly": True}])) as (gang, _):
         claim_folder = rig.home / "claims/team-a/digits"

@@ -8,8 +8,8 @@ import pytest
 
 from engines.base import Launch
 from engines.local.engine import LocalEngine
-from engines.local.volumes import private
-from engines.local.volumes.private import Binding
+from engines.shared import mounts
+from engines.shared.mounts import Binding
 from spec.formats.documents import load_spec
 from tests.engines.local.conftest import IMAGES, LocalRig
 
@@ -42,5 +42,5 @@ def needs_mounts(tmp_path: Path) -> None:
     """Skip the test if the system allows no private mounts."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    if said := private.try_mounts([Binding("/trainyard-x", str(tmp_path))], scratch):
+    if said := mounts.try_mounts([Binding("/trainyard-x", str(tmp_path))], scratch):
         pytest.skip(f"this system allows no private mounts: {said}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from uuid import UUID
 
 from engines.base import Handle, Launch, Site
+from engines.slurm.script.rank.volumes import PROGRAM
 from engines.slurm.script.render import render_files
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import S3, Git, HostPath, Storage
@@ -163,6 +164,29 @@ def boxed() -> Launch:
     return Launch(HANDLE, 1, spec.model_copy(update=update), site=Site(containers="pyxis"))
 
 
+def roled() -> Launch:
+    """Named roles, the last of which leads and requests other resources, with volumes of each
+    kind."""
+    files = {"files": [{"name": "entry.sh", "content": "echo $1\n"}], "subPath": "entry.sh"}
+    storage = {
+        "configMapVolume": [{**files, "mountPath": "/tmp/entry.sh", "defaultMode": "0755"}],
+        "secretVolume": [
+            {
+                "credential": {"assetId": str(CREDENTIAL), "name": "hub", "keys": ["token"]},
+                "mountPath": "/keys",
+            }
+        ],
+        "pvc": [{"claimName": "shared", "claimInfo": {"size": "1G"}, "path": "/shared/in"}],
+        "emptyDirVolume": [{"path": "/dev/shm", "medium": "Memory", "sizeLimit": "1G"}],
+        "hostPath": [{"path": "/data", "mountPath": "/sets", "readOnly": True}],
+    }
+    worker = {"name": "worker", "count": 2, "command": "/tmp/entry.sh a", "storage": storage}
+    small = {"cpuCoreRequest": 4, "cpuMemoryRequest": "2G"}
+    head = {"name": "head", "command": "python lead.py", "leads": True, "compute": small}
+    spec = documents.load_spec({"roles": [worker, head], "ignoreNonLeadStatus": True})
+    return Launch(HANDLE, 1, spec, secrets={CREDENTIAL: {"token": "hunter-file"}})
+
+
 def script() -> Launch:
     """The tutorial's batch script, filled in, for smaller nodes."""
     text = (Path(imports.__file__).parent / "tutorial.sh").read_text()
@@ -190,14 +214,16 @@ CASES = {
     "fetching": fetching,
     "contained": contained,
     "boxed": boxed,
+    "roled": roled,
     "script": script,
 }
 
 
 def scripts(name: str) -> dict[str, str]:
     """Return the files of a case, by the names of their golden files."""
-    by_name = render_files(CASES[name](), SITE).items()
-    return {f"{name}-{file.replace('/', '-')}": text for file, text in by_name}
+    by_name = render_files(CASES[name](), SITE)
+    by_name.pop(PROGRAM, None)  # a module of ours
+    return {f"{name}-{file.replace('/', '-')}": text for file, text in by_name.items()}
 
 
 if __name__ == "__main__":

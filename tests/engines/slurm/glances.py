@@ -14,5 +14,6 @@ ROLES = ((Role.MASTER, 0), (Role.WORKER, 0), (Role.WORKER, 1))
 
 
 def glance(uid: UUID = UID, job: str = "52", *, parts: int = 2, state: str = "RUNNING") -> Glance:
-    facts = RunFacts(ROLES, 1, AT, job=job, attempt=0, parts=parts)
+    tasks = (1, 2) if parts == 2 else (3,)
+    facts = RunFacts(ROLES, 1, AT, job=job, attempt=0, parts=tasks)
     return Glance(uid, facts, BatchJob(job, "ty", state), AT)

@@ -8,7 +8,18 @@ import pytest
 from engines.base import Launch, Site
 from engines.slurm.script.rank.variables import RENDEZVOUS
 from engines.slurm.unsupported import complaints
-from spec.data.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Storage
+from spec.data.files import ConfigMapVolume
+from spec.data.storage import (
+    S3,
+    ClaimInfo,
+    EmptyDirVolume,
+    Git,
+    GitSecret,
+    Pvc,
+    Storage,
+    VolumeMode,
+)
+from spec.formats.documents import load_spec
 from spec.framework import Framework
 from spec.parts.compute import Compute, GpuRequestType
 from spec.parts.labels import Annotation, Label
@@ -21,6 +32,11 @@ from tests.engines.slurm.cases import CASES, SITE
 
 WORKERS_ONLY = Architecture.WORKERS_ONLY
 ONE_GPU = Compute(gpu_devices_request=1)
+NO_STORAGE = Storage()
+EMPTY_FOLDER = Storage(empty_dir_volume=(EmptyDirVolume(path="/a"),))
+BLOCK_DEVICE = Pvc(path="/d", claim_info=ClaimInfo(size="1G", volume_mode=VolumeMode.BLOCK))
+NAMED_CLAIM = Pvc(path="/d", claim_name="shared", existing_pvc=True)
+CONFIG_MAP = ConfigMapVolume(config_map="c", mount_path="/c")
 LAUNCHER_GPU = "master.compute.gpuDevicesRequest"
 
 
@@ -30,9 +46,16 @@ def of_worker(**fields: Any) -> Launch:
     return replace(launched, spec=launched.spec.model_copy(update={"worker": worker}))
 
 
-def mpi(gpus: int, command: str | None = "mpirun a", **fields: Any) -> Launch:
-    worker = Replica(image="some/image", command=command, compute=Compute(gpu_devices_request=gpus))
+def mpi(
+    gpus: int, command: str | None = "mpirun a", storage: Storage = NO_STORAGE, **fields: Any
+) -> Launch:
+    compute = Compute(gpu_devices_request=gpus)
+    worker = Replica(image="some/image", command=command, compute=compute, storage=storage)
     return launch(distributed_framework=Framework.MPI, worker=worker, **fields)
+
+
+def roles(*described: dict[str, Any], **fields: Any) -> Launch:
+    return replace(launch("true"), spec=load_spec({"roles": described, **fields}))
 
 
 def places(launched: Launch) -> list[str]:
@@ -74,9 +97,19 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
             "worker.compute.gpuRequestType",
         ),
         (
-            of_worker(storage=Storage(empty_dir_volume=(EmptyDirVolume(path="/a"),))),
+            mpi(0, None, master=Replica(command="mpirun a"), storage=EMPTY_FOLDER),
             "worker.storage.emptyDirVolume",
         ),
+        (
+            of_worker(storage=Storage(pvc=(BLOCK_DEVICE,))),
+            "worker.storage.pvc[0].claimInfo.volumeMode",
+        ),
+        (
+            of_worker(storage=Storage(config_map_volume=(CONFIG_MAP,))),
+            "worker.storage.configMapVolume[0].configMap",
+        ),
+        (roles({"name": "chief", "command": "true"}, distributedFramework="TF"), "roles"),
+        (roles({"name": "head", "image": "some/image"}), "roles[0].command"),
         (
             of_worker(
                 storage=Storage(
@@ -88,10 +121,6 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
         (
             of_worker(storage=Storage(s3=(S3(bucket="abc", path="/x", access_key_secret="s"),))),
             "worker.storage.s3[0].accessKeySecret",
-        ),
-        (
-            of_worker(storage=Storage(host_path=(HostPath(path="/a", mount_path="/b"),))),
-            "worker.storage.hostPath[0].mountPath",
         ),
         (
             of_worker(environment_variables=(EnvironmentVariable(name="a.b", value="x"),)),
@@ -128,3 +157,18 @@ def test_a_pool_is_a_partition_or_a_feature() -> None:
     launched = replace(launch("true", node_pools=("gpu", "odd")), site=Site(pools=pools))
     (said,) = complaints(launched, SITE)
     assert "slurm.partition/NAME" in said.message
+
+
+def test_claims_of_a_project_need_jobs_of_one_user() -> None:
+    launched = of_worker(storage=Storage(pvc=(NAMED_CLAIM,)))
+    own_names = replace(SITE, own_names=True)
+    assert places(launched) == []
+    (problem,) = complaints(launched, own_names)
+    assert path_text(problem.path) == "worker.storage.pvc[0].claimName"
+
+
+def test_pyxis_mounts_no_volumes() -> None:
+    launched = of_worker(storage=EMPTY_FOLDER)
+    in_images = replace(launched, site=Site(containers="pyxis"))
+    assert places(in_images) == ["worker.storage"]
+    assert places(replace(launched, site=Site(containers="apptainer"))) == []

@@ -38,7 +38,9 @@ def test_slurm_offers_the_data_sources_that_it_takes(wizard: Wizard, project: Pr
     assert "hidden" in hidden[0]
     shown = [line for line in page.split("<button") if "+GIT" in line]
     assert " hidden" not in shown[0].split(">")[0]
-    assert "Volume, Existing PVC</strong>: not on this cluster. Slurm makes no volumes" in page
+    volumes = [line for line in page.split("<button") if "+VOLUME" in line]
+    assert " hidden" not in volumes[0].split(">")[0]
+    assert "NFS</strong>: not on this cluster. Nodes mount what their administrators" in page
     assert "Node port</strong>: not on this cluster. There is no NodePort on Slurm." in page
 
 

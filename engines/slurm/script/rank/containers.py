@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator
 
 from engines.base import Launch
+from engines.slurm.script.rank import volumes
 from engines.slurm.script.shape import Tasks, group_tasks, has_launcher, script_text
 from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
 from spec.problems.errors import Problem, parse_path
@@ -16,6 +17,10 @@ from spec.workload import Pod, Replica
 
 FILE = "file://"
 WRAPPERS = {APPTAINER, SINGULARITY}
+NO_MOUNTS = (
+    "Trainyard does not mount files and volumes in images of pyxis yet; its administrators can let "
+    "apptainer start images, or leave the image out"
+)
 NOT_USED = "is not used: {why}, so ranks run the programs of the nodes"
 
 
@@ -46,12 +51,21 @@ def _reason_unused(launch: Launch, site: SlurmSite) -> str:
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[tuple[str, str]]:
-    """Yield problems with different images: pyxis has one image for all tasks of a step."""
-    master = launch.spec.master
-    worker = launch.spec.worker
-    if container_program(launch, site) == PYXIS and master and master.image != worker.image:
+    """Yield problems with pyxis, which has one image and the same mounts for all tasks of a
+    step."""
+    if container_program(launch, site) != PYXIS:
+        return
+    spec = launch.spec
+    master = spec.master
+    worker = spec.worker
+    if master and master.image != worker.image:
         text = f"with pyxis all ranks have one image; choose {worker.image or 'none'}, as workers"
         yield "master.image", text
+    for role in spec.described_roles:
+        if role.replica.image and volumes.has_mounts(spec, role.replica):
+            place = "roles" if spec.roles else f"{role.path}.storage"
+            yield place, NO_MOUNTS
+            return
 
 
 def step_options(launch: Launch, site: SlurmSite, tasks: Tasks) -> list[str]:
@@ -84,8 +98,11 @@ def image_prefix(launch: Launch, site: SlurmSite, pod: Pod) -> str:
     words = [program, "exec", *(["--nv"] if replica.compute.gpu_devices_request else [])]
     for source, flags in _mounts(replica, site):
         words += ["--bind", f"{source}:{source}{flags}"]
+    mounted = volumes.mounts_of(launch, site, pod, in_image=True)
+    binds = "".join(f" {option}" for option in volumes.image_options(mounted))
     home = ' --home "$WORK"' if replica.create_home_dir else ""
-    return f'{shlex.join(words)}{home} --pwd "$WORK" {shlex.quote(_for_apptainer(replica.image))}'
+    options = f'{binds}{home} --pwd "$WORK"'
+    return f"{shlex.join(words)}{options} {shlex.quote(_for_apptainer(replica.image))}"
 
 
 def runs_in_image(launch: Launch, site: SlurmSite) -> bool:
@@ -96,6 +113,8 @@ def runs_in_image(launch: Launch, site: SlurmSite) -> bool:
 def _mounts(replica: Replica, site: SlurmSite) -> Iterator[tuple[str, str]]:
     yield site.directory, ""
     for host in replica.storage.host_path:
+        if volumes.is_elsewhere(host):
+            continue
         yield host.path.rstrip("/"), ":ro" if host.read_only else ""
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from engines.base import Launch
 from engines.slurm.layout import SharedFolder
@@ -96,7 +97,7 @@ def platform_variables(launch: Launch, site: SlurmSite) -> Variables:
         "RUNAI_PROJECT": quote_word(handle.project),
         "RUNAI_JOB_NAME": quote_word(handle.name),
         "RUNAI_JOB_UUID": uid,
-        "RUNAI_NUM_OF_GPUS": _by_role([it.compute.gpu_devices_request for it in parts]),
+        "RUNAI_NUM_OF_GPUS": _by_part(parts, lambda it: it.compute.gpu_devices_request),
         "JOB_NAME": quote_word(handle.name),
         "JOB_UUID": uid,
         "POD_INDEX": '"$RANK"',
@@ -108,15 +109,18 @@ def _threads(parts: Sequence[Tasks]) -> str:
     last part."""
     if len(parts) == 1:
         return '"${SLURM_CPUS_PER_TASK:-1}"'
-    return _by_role([it.cpus for it in parts])
+    return _by_part(parts, lambda it: it.cpus)
 
 
-def _by_role(counts: Sequence[int]) -> str:
-    """Return a number if it is the same for all ranks, else an expression that distinguishes master
-    and workers."""
-    first = counts[0]
-    last = counts[-1]
-    return str(first) if first == last else f'"$((RANK == 0 ? {first} : {last}))"'
+def _by_part(parts: Sequence[Tasks], number: Callable[[Tasks], int]) -> str:
+    """Return a number if it is the same for all ranks, else an expression that distinguishes the
+    parts of the job."""
+    numbers = [number(part) for part in parts]
+    if len(set(numbers)) == 1:
+        return str(numbers[0])
+    ends = accumulate(part.count for part in parts)
+    choices = [f"RANK < {end} ? {it} : " for end, it in zip(ends, numbers[:-1], strict=False)]
+    return f'"$(({"".join(choices)}{numbers[-1]}))"'
 
 
 def user_variables(

@@ -1,11 +1,11 @@
 export PYTHONUNBUFFERED=1
-export OMP_NUM_THREADS="$((RANK == 0 ? 4 : 1))"
+export OMP_NUM_THREADS="$((RANK < 1 ? 4 : 1))"
 export CHECKPOINT_DIR=/shared/trainyard/workloads/00000000000040008000000000000001/checkpoints
 export NODE_NAME="$SLURMD_NODENAME"
 export RUNAI_PROJECT=team-a
 export RUNAI_JOB_NAME=mnist
 export RUNAI_JOB_UUID=00000000-0000-4000-8000-000000000001
-export RUNAI_NUM_OF_GPUS="$((RANK == 0 ? 0 : 1))"
+export RUNAI_NUM_OF_GPUS="$((RANK < 1 ? 0 : 1))"
 export JOB_NAME=mnist
 export JOB_UUID=00000000-0000-4000-8000-000000000001
 export POD_INDEX="$RANK"

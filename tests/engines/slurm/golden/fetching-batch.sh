@@ -19,7 +19,6 @@ export BELL
 step() { exec srun --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1 "$@"; }
 
 bring() { # fetch what the ranks read; it can be stopped as they can
-  rm -f trouble
   setsid bash fetch.sh >> "attempt-$attempt/rank-0.log" 2>&1 &
   fetching=$!
   while kill -0 "$fetching" 2> /dev/null; do wait "$fetching"; done
@@ -57,7 +56,7 @@ ends() { [ -e stop ] || [ -e limit ]; }
 finish() { # end the run with an exit code; "asked" if its end was requested
   follows
   fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
-  rm -rf environment.sh keys volumes
+  rm -rf environment.sh files keys volumes
   [ -z "$timer$sampler" ] || kill $timer $sampler
   exit "$1"
 }
@@ -88,7 +87,7 @@ end_ranks() { # send SIGTERM to all; those that outlive the grace period are kil
 }
 trap end_ranks TERM
 
-timer= sampler= step= ending= cancelled= fetching=
+timer= sampler= follower= step= ending= cancelled= fetching=
 if [ -n "$TIME_LIMIT" ]; then
   (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
   timer=$!
@@ -109,6 +108,7 @@ until ends; do
   attempt=$((attempt + 1))
   export ATTEMPT=$attempt MASTER_PORT=$((20000 + (SLURM_JOB_ID + attempt) % 10000))
   mkdir -p "attempt-$attempt"
+  rm -f trouble
   fact attempt "$attempt"
   if declare -F bring > /dev/null && ! bring; then
     ! ends || break
@@ -118,10 +118,19 @@ until ends; do
     ! ends || break
     step bash "$RUN/rank.sh" &
     step=$!
+    if declare -F follow_lead > /dev/null; then
+      (follow_lead "$step") 2> /dev/null &
+      follower=$!
+    fi
     while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
     wait "$step"
     code=$?
     step=
+    if [ -n "$follower" ]; then
+      kill "$follower" 2> /dev/null
+      follower=
+      if [ -e "attempt-$attempt/led" ]; then code=0 ending=; fi
+    fi
     ! declare -F part > /dev/null || part "$code"
   fi
   [ -z "$ending" ] || finish "$code"

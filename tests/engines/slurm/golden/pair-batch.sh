@@ -44,7 +44,7 @@ ends() { [ -e stop ] || [ -e limit ]; }
 finish() { # end the run with an exit code; "asked" if its end was requested
   follows
   fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
-  rm -rf environment.sh keys volumes
+  rm -rf environment.sh files keys volumes
   [ -z "$timer$sampler" ] || kill $timer $sampler
   exit "$1"
 }
@@ -75,7 +75,7 @@ end_ranks() { # send SIGTERM to all; those that outlive the grace period are kil
 }
 trap end_ranks TERM
 
-timer= sampler= step= ending= cancelled= fetching=
+timer= sampler= follower= step= ending= cancelled= fetching=
 if [ -n "$TIME_LIMIT" ]; then
   (sleep "$TIME_LIMIT"; : > limit; : > "$BELL"; kill -TERM $$) 2> /dev/null &
   timer=$!
@@ -96,6 +96,7 @@ until ends; do
   attempt=$((attempt + 1))
   export ATTEMPT=$attempt MASTER_PORT=$((20000 + (SLURM_JOB_ID + attempt) % 10000))
   mkdir -p "attempt-$attempt"
+  rm -f trouble
   fact attempt "$attempt"
   if declare -F bring > /dev/null && ! bring; then
     ! ends || break
@@ -105,10 +106,19 @@ until ends; do
     ! ends || break
     step bash "$RUN/rank.sh" &
     step=$!
+    if declare -F follow_lead > /dev/null; then
+      (follow_lead "$step") 2> /dev/null &
+      follower=$!
+    fi
     while kill -0 "$step" 2> /dev/null; do wait "$step"; done # a signal interrupts waiting
     wait "$step"
     code=$?
     step=
+    if [ -n "$follower" ]; then
+      kill "$follower" 2> /dev/null
+      follower=
+      if [ -e "attempt-$attempt/led" ]; then code=0 ending=; fi
+    fi
     ! declare -F part > /dev/null || part "$code"
   fi
   [ -z "$ending" ] || finish "$code"

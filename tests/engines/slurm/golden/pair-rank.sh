@@ -20,13 +20,17 @@ fi
 read -r mask < .umask # programs have the umask of the login
 umask "$mask"
 export SLURM_UMASK=$mask
-if [ "$RANK" = 0 ]; then export POD_NAME=mnist-master-0
-else export POD_NAME=mnist-worker-$((RANK - 1)); fi
+if [ "$RANK" -lt 1 ]; then
+  export POD_NAME=mnist-master-"$RANK"
+else
+  export POD_NAME=mnist-worker-$((RANK - 1))
+fi
 . ./environment.sh
 # What the administrators of the cluster want to be run first.
 module load cuda
 ulimit -c 0
-if [ "$RANK" = 0 ]; then
+run=$PWD own=${place%/*}/.${place##*/} inside=() lead= only_lead=
+if [ "$RANK" -lt 1 ]; then
   WORK=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/"$RANK"
   mkdir -p "$WORK"
   export HOME="$WORK"
@@ -37,7 +41,7 @@ else
   program() { exec "$@" python work.py; }
 fi
 if [ -n "$beside" ]; then
-  [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
+  [ -n "$inside" ] || cd "$WORK" && exec "${inside[@]}" "$@"
   exit 127
 fi
 asked=
@@ -50,13 +54,12 @@ setup() { # run the setup commands in the shell that becomes the program; the fi
   . "$1"
   trap - ERR
 }
-run=$PWD
 (
   export TRAINYARD_TASK=$task
-  if [ -n "$in_image" ]; then # it has another working directory, shell and files than the node
+  if [ -n "$inside" ]; then # an image, or mounts: other files than the node has
     [ ! -e "$run/setup.sh" ] ||
-      in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
-    program "${in_image[@]}"
+      inside+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
+    program "${inside[@]}"
   fi
   cd "$WORK" || exit
   [ ! -e "$run/setup.sh" ] || setup "$run/setup.sh"
@@ -70,7 +73,17 @@ code=$?
 if [ -n "$asked" ]; then # the grace period is for processes, too, whose shell has ended
   while left; do sleep 0.2; done
 fi
-(cd "attempt-$ATTEMPT" && fact "rank-$RANK.ended" "$code $(date +%s%N) $(stat -c %s "$place.log")")
+(
+  cd "attempt-$ATTEMPT" || exit
+  [ "$RANK" != "$lead" ] || [ "$code" != 0 ] || fact led "$RANK"
+  fact "rank-$RANK.ended" "$code $(date +%s%N) $(stat -c %s "$place.log") ${asked:+asked}"
+)
+[ ! -s "$own.lack" ] || fact trouble "The node $SLURMD_NODENAME cannot mount what its ranks need \
+($(cat "$own.lack")): its administrator has to allow user namespaces, and to install Python."
 # Ranks that were asked to end may need different times for that: srun ends all after a failure.
 [ -n "$asked" ] && { [ -e stop ] || [ -e limit ]; } && exit 0
+# If the lead of named roles has succeeded, or only its status counts, the others may fail.
+if [ -n "$lead" ] && [ "$RANK" != "$lead" ]; then
+  if [ -n "$only_lead" ] || [ -e "attempt-$ATTEMPT/led" ]; then exit 0; fi
+fi
 exit "$code"

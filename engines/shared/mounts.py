@@ -2,7 +2,12 @@
 
 A process gets a mount namespace of its own: directly as root, or else in a user namespace if the
 kernel allows it. Missing folders of a path are created, in memory if they would be in ``/``.
+
+The module is also a program for machines that have Python, but not Trainyard. It imports nothing of
+ours, and needs Python 3.7.
 """
+
+from __future__ import annotations  # for older releases of Python
 
 import ctypes
 import os
@@ -12,10 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
-
-from engines.local.system.inherited import ROOT
 
 NEW_MOUNTS = 0x20000
 NEW_USER = 0x10000000
@@ -64,12 +67,12 @@ def try_mounts(bindings: Sequence[Binding], scratch: Path) -> str:
     return f"ended with {status}" if status else ""
 
 
-@cache
+@lru_cache(maxsize=1)
 def why_no_mounts() -> str:
     """Return why the ranks of this machine cannot have mounts of their own; empty if they can. A
     new process tries it, because one with threads must not fork."""
-    command = [sys.executable, "-m", "engines.local.volumes.private"]
-    trial = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    command = [sys.executable, __file__]
+    trial = subprocess.run(command, capture_output=True, text=True, check=False)
     return (trial.stdout or trial.stderr).strip()
 
 
@@ -201,7 +204,7 @@ def _call_libc(
         raise OSError(number, os.strerror(number), about or name)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
@@ -214,5 +217,37 @@ def _report_trial() -> None:
         print(try_mounts([Binding(folder, folder)], scratch), end="")  # noqa: T201 -- its answer
 
 
+def _become_program(words: list[str]) -> None:
+    """Enter mounts and become a program.
+
+    ``words`` are the file for a report, an empty folder and the working directory; a mode, a source
+    and a target for each mount; then ``--`` and the command. A mode is ``rw``, ``ro`` or
+    ``memory``, whose source is the limit in bytes, or nothing. The report says why it is
+    impossible.
+    """
+    report, scratch, working_dir, *words = words
+    end = words.index("--")
+    mounts = zip(words[0:end:3], words[1:end:3], words[2:end:3])  # noqa: B905 -- of Python 3.10
+    try:
+        enter_mounts([_binding_of(*mount) for mount in mounts], Path(scratch))
+    except OSError as error:
+        Path(report).write_text(f"{error}\n")
+        raise SystemExit(1) from error
+    try:
+        os.chdir(working_dir)
+    except OSError as error:
+        raise SystemExit(f"{working_dir}: {error.strerror}") from error
+    os.execvp(words[end + 1], words[end + 1 :])  # noqa: S606 -- the rank's own program
+
+
+def _binding_of(mode: str, source: str, target: str) -> Binding:
+    if mode == "memory":
+        return Binding(target, limit=int(source) if source else None)
+    return Binding(target, source, read_only=mode == "ro")
+
+
 if __name__ == "__main__":
-    _report_trial()
+    if len(sys.argv) > 1:
+        _become_program(sys.argv[1:])
+    else:
+        _report_trial()

@@ -1,0 +1,111 @@
+#!/bin/bash
+# Each task of the job is a rank, and runs this.
+cd "$(dirname "$0")" || exit 1
+export RANK=${SLURM_PROCID:-0}
+if [ $# -gt 0 ]; then # run a program next to a rank: $1 its number, then the program
+  RANK=$1 ATTEMPT=$(cat attempt)
+  shift
+  beside=yes
+fi
+ours=$(umask)
+fact() { # write a one-line file atomically
+  umask "$ours"
+  echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"
+}
+place="$PWD/attempt-$ATTEMPT/rank-$RANK"
+if [ -z "$beside" ]; then
+  (cd "attempt-$ATTEMPT" && fact "rank-$RANK.started" "$SLURMD_NODENAME $(date +%s)")
+  exec >> "$place.log" 2>&1 < /dev/null
+fi
+read -r mask < .umask # programs have the umask of the login
+umask "$mask"
+export SLURM_UMASK=$mask
+if [ "$RANK" -lt 2 ]; then
+  export POD_NAME=mnist-worker-"$RANK"
+else
+  export POD_NAME=mnist-head-$((RANK - 2))
+fi
+. ./environment.sh
+# What the administrators of the cluster want to be run first.
+module load cuda
+ulimit -c 0
+run=$PWD own=${place%/*}/.${place##*/} inside=() lead=2 only_lead=yes
+name_hosts() { # the names of all ranks, line by line, before those of this node. $1… their addresses
+  local names at
+  while read -r names; do
+    read -r at _ < <(getent hosts "$1") # it may be a name, which a file of hosts cannot contain
+    echo "${at:-$1} $names"
+    shift
+  done
+  cat /etc/hosts
+}
+[ -n "$beside" ] || name_hosts $HOSTS > "$own.hosts" << 'END'
+worker-0 worker
+worker-1
+head-0 head
+END
+if [ "$RANK" -lt 2 ]; then
+  WORK=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/"$RANK"
+  mkdir -p "$WORK"
+  (umask "$ours" && mkdir -p /shared/trainyard/claims/team-a/shared)
+  chmod 0755 "$run"/files/worker-config-map-0/entry.sh
+  chmod 0600 "$run"/files/worker-secret-0/token
+  mkdir -p "$own.scratch"
+  command -v python3 > /dev/null || echo "it has no python3" > "$own.lack"
+  inside=(python3 "$run"/files/mounts.py "$own.lack" "$own.scratch" "$WORK" ro "$own.hosts" /etc/hosts rw /shared/trainyard/claims/team-a/shared /shared/in ro /data /sets ro "$run"/files/worker-config-map-0/entry.sh /tmp/entry.sh ro "$run"/files/worker-secret-0 /keys memory 1000000000 /dev/shm --)
+  program() { exec "$@" /tmp/entry.sh a; }
+else
+  WORK=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/"$RANK"
+  mkdir -p "$WORK"
+  mkdir -p "$own.scratch"
+  command -v python3 > /dev/null || echo "it has no python3" > "$own.lack"
+  inside=(python3 "$run"/files/mounts.py "$own.lack" "$own.scratch" "$WORK" ro "$own.hosts" /etc/hosts --)
+  program() { exec "$@" python lead.py; }
+fi
+if [ -n "$beside" ]; then
+  [ -n "$inside" ] || cd "$WORK" && exec "${inside[@]}" "$@"
+  exit 127
+fi
+asked=
+trap 'asked=yes' TERM # the program gets the signal too, and may take its time to end
+task=$SLURM_JOB_ID.$SLURM_STEP_ID.$RANK # in the environment of every process of the program
+left() { grep -qszx "TRAINYARD_TASK=$task" /proc/[0-9]*/environ; }
+setup() { # run the setup commands in the shell that becomes the program; the first failure ends it
+  trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
+    exit "$code"' ERR
+  . "$1"
+  trap - ERR
+}
+(
+  export TRAINYARD_TASK=$task
+  if [ -n "$inside" ]; then # an image, or mounts: other files than the node has
+    [ ! -e "$run/setup.sh" ] ||
+      inside+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
+    program "${inside[@]}"
+  fi
+  cd "$WORK" || exit
+  [ ! -e "$run/setup.sh" ] || setup "$run/setup.sh"
+  program
+) &
+child=$!
+while kill -0 "$child" 2> /dev/null; do wait "$child"; done # a signal interrupts waiting
+wait "$child"
+code=$?
+[ "$code" != 143 ] || sleep 1 # the signal may reach this shell later than the program
+if [ -n "$asked" ]; then # the grace period is for processes, too, whose shell has ended
+  while left; do sleep 0.2; done
+fi
+(
+  cd "attempt-$ATTEMPT" || exit
+  [ "$RANK" != "$lead" ] || [ "$code" != 0 ] || fact led "$RANK"
+  fact "rank-$RANK.ended" "$code $(date +%s%N) $(stat -c %s "$place.log") ${asked:+asked}"
+)
+[ ! -s "$own.lack" ] || fact trouble "The node $SLURMD_NODENAME cannot mount what its ranks need \
+($(cat "$own.lack")): its administrator has to allow user namespaces, and to install Python."
+# Ranks that were asked to end may need different times for that: srun ends all after a failure.
+[ -n "$asked" ] && { [ -e stop ] || [ -e limit ]; } && exit 0
+# If the lead of named roles has succeeded, or only its status counts, the others may fail.
+if [ -n "$lead" ] && [ "$RANK" != "$lead" ]; then
+  if [ -n "$only_lead" ] || [ -e "attempt-$ATTEMPT/led" ]; then exit 0; fi
+fi
+exit "$code"
