@@ -7,3 +7,4 @@ name_hosts() { # the names of all ranks, line by line, before those of this node
   done
   cat /etc/hosts
 }
+[ -n "$beside" ] || name_hosts $HOSTS > "$own.hosts" << 'END'

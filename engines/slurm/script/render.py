@@ -171,10 +171,7 @@ def _host_names(spec: WorkloadSpec) -> str:
     if not spec.roles:
         return ""
     names = "".join(f"{pod.name}{f' {pod.role}' if pod.index == 0 else ''}\n" for pod in spec.pods)
-    functions = _read("hosts.sh")
-    return (
-        f'{functions}[ -n "$beside" ] || name_hosts $HOSTS > "$own.hosts" << \'END\'\n{names}END\n'
-    )
+    return f"{_read('hosts.sh')}{names}END\n"
 
 
 def render_environment(launch: Launch, site: SlurmSite, *, masked: bool) -> str:
