@@ -1,11 +1,13 @@
 """Parse parts of an address into values that every database accepts."""
 
 from collections.abc import Collection, Iterable
+from math import isfinite
 from uuid import UUID
 
 from django.http import QueryDict
 
 MOST_DIGITS = 18  # every id column of every database holds that many
+LONGEST_NUMBER = 40  # characters
 LONGEST_TEXT = 200
 LONGEST_RANGES = 2000
 
@@ -13,6 +15,15 @@ LONGEST_RANGES = 2000
 def parse_number(text: str) -> int | None:
     """Return the number; ``None`` if ``text`` is not one or is too large to be an id."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+def parse_decimal(text: str) -> float | None:
+    """Return the finite number, such as ``-1.5``; ``None`` if ``text`` is not one."""
+    try:
+        number = float(text[:LONGEST_NUMBER])
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def parse_uuid(text: str) -> UUID | None:

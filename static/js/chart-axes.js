@@ -37,6 +37,14 @@ const STEPS = [
 export const TIMES = { space: 84, incrs: STEPS, values: ticks };
 export const ASIDE = [null, 36, null, null]; // half of such a time, behind the last
 
+// Seconds since the first sample, such as 1:05:30.
+export const AFTER = { incrs: STEPS, values: (_, at) => at.map(seconds) };
+export function seconds(after) {
+  const whole = Math.abs(Math.round(after));
+  const parts = [Math.floor(whole / MINUTE) % 60, whole % MINUTE].map((part) => String(part).padStart(2, "0"));
+  return `${after <= -0.5 ? "−" : ""}${Math.floor(whole / HOUR)}:${parts.join(":")}`;
+}
+
 // uPlot hands over the seconds between two ticks as its last argument.
 function ticks(_, at, axis, space, step) {
   return at.map((seconds) => tick(new Date(seconds * 1000), step));
@@ -54,4 +62,4 @@ export function range(plot, low, high) {
 }
 
 // A logarithm needs something above zero everywhere.
-export const allowsLog = (lines) => lines.every((line) => line.every((value) => value === null || value > 0));
+export const allowsLog = (lines) => lines.every(({ y, low }) => [...y, ...(low ?? [])].every((value) => value === null || value > 0));

@@ -1,96 +1,85 @@
 // One chart as it is drawn: lines over steps or time, or a number where there is one only.
-import { ASIDE, labels, range, short, TIMES, unitsOf, width as labelWidth } from "./chart-axes.js";
+import { AFTER, ASIDE, labels, range, seconds, short, TIMES, unitsOf, width as labelWidth } from "./chart-axes.js";
+import { drawMarkers, drawMarks, markAt } from "./chart-marks.js";
+import { smooth } from "./chart-options.js";
+import { dash, hex, rankColour, style } from "./chart-style.js";
 import { moment } from "./times.js";
 
-const COLOURS = 8;
 const HEIGHT = 210;
+const FAINT = "40"; // alpha of a color, in hexadecimal
+const SHADE = "30";
 
-export const style = (name, element = document.documentElement) => getComputedStyle(element).getPropertyValue(name).trim();
-export function rankColour(number) {
-  const probe = document.createElement("i");
-  probe.className = `rank-${number % COLOURS}`;
-  document.body.append(probe);
-  const colour = style("--rank", probe);
-  probe.remove();
-  return colour;
+// The columns of a chart: x, each line, and behind it what was reported where it is smoothed, and the ends of its band.
+// A place that a line has no value for is undefined, one where it has a gap is null.
+export function columnsOf(uPlot, chart, weight) {
+  const tables = chart.lines.map(({ x, y, low, high }) => {
+    const behind = weight ? [y] : [];
+    return [x, ...behind, weight ? smooth(y, weight) : y, ...(low ? [low, high] : [])];
+  });
+  return uPlot.join(tables);
 }
 
-const FAINT = "40"; // alpha of a color, in hexadecimal
-
-// What a number that is not finite is, at this place of the x axis.
-const markAt = (chart, x) => chart.marks.find(([at]) => at === x)?.[1];
-
-function options(chart, width, { isLog, isSmooth }) {
-  const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
-  const isTime = chart.x === "time";
+function seriesOf(chart, weight) {
   const units = unitsOf(chart);
-  const line = (label, number) => ({
-    label, stroke: rankColour(number), width: 1.5, spanGaps: isTime, points: { show: chart.columns[0].length < 40 },
-    value: (plot, value, _, index) => (value === null && markAt(chart, plot.data[0][index])) || short(value, units),
-  });
-  const faint = (label, number) => ({ ...line(label, number), class: "raw-line", stroke: `${hex(rankColour(number))}${FAINT}`, points: { show: false } });
+  const series = [];
+  const bands = [];
+  for (const { label, number, x, low } of chart.lines) {
+    const colour = rankColour(number);
+    const hidden = { label, class: "no-legend", points: { show: false } };
+    if (weight) series.push({ ...hidden, stroke: `${hex(colour)}${FAINT}`, width: 1.5 });
+    series.push({
+      label, stroke: colour, width: 1.5, dash: chart.dashed ? dash(number) : [], points: { show: x.length < 40 },
+      value: (plot, value, _, index) => (value === null && markAt(chart, plot.data[0][index])) || short(value, units),
+    });
+    if (!low) continue;
+    const place = series.length + 1; // the first column is x
+    series.push({ ...hidden, stroke: null, width: 0 }, { ...hidden, stroke: null, width: 0 });
+    bands.push({ series: [place + 1, place], fill: `${hex(colour)}${SHADE}` });
+  }
+  return { series, bands };
+}
+
+const X = {
+  step: { axis: {}, value: (step) => step ?? "–" },
+  relative: { axis: AFTER, value: (after) => (after === null ? "–" : seconds(after)) },
+  clock: { axis: TIMES, value: (at) => (at ? moment(new Date(at * 1000)) : "–") },
+};
+
+function options(chart, size, { isLog, weight, zoom, markers, onZoom, onReset }) {
+  const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
+  const isTime = chart.x === "clock";
+  const units = unitsOf(chart);
+  const { series, bands } = seriesOf(chart, weight);
   return {
-    width,
-    height: HEIGHT,
+    ...size,
     ...(isTime && { padding: ASIDE }),
-    cursor: { sync: { key: chart.x } },
-    scales: { x: { time: isTime }, y: isLog ? { distr: 3 } : { range } },
-    axes: [{ ...axis, size: 32, ...(isTime && TIMES) }, { ...axis, size: labelWidth, values: (_, ticks) => labels(ticks, units) }],
-    series: [
-      { label: chart.x, ...(isTime && { value: (_, seconds) => (seconds ? moment(new Date(seconds * 1000)) : "–") }) },
-      ...(isSmooth ? chart.lines.map(faint) : []),
-      ...chart.lines.map(line),
-    ],
-    hooks: { draw: [(plot) => drawMarks(plot, chart.marks)] },
+    cursor: { sync: { key: chart.x }, drag: { setScale: false }, bind: { dblclick: () => () => onReset(chart.x) } },
+    scales: { x: { time: isTime, range: (_, low, high) => zoom() ?? (low === high ? [low - 1, high + 1] : [low, high]) }, y: isLog ? { distr: 3 } : { range } },
+    axes: [{ ...axis, size: 32, ...X[chart.x].axis }, { ...axis, size: labelWidth, values: (_, ticks) => labels(ticks, units) }],
+    series: [{ label: chart.x, value: (_, x) => X[chart.x].value(x) }, ...series],
+    bands,
+    hooks: {
+      draw: [(plot) => drawMarkers(plot, markers()), (plot) => drawMarks(plot, plot.chart.marks)],
+      setSelect: [(plot) => selected(plot, chart.x, onZoom)],
+    },
   };
 }
 
-// Canvases take a color with an alpha in hexadecimal; styles may give it in any form.
-function hex(colour) {
-  const context = document.createElement("canvas").getContext("2d");
-  context.fillStyle = colour;
-  return context.fillStyle;
+// A range was dragged over: in this chart, which tells it, or in another one of the same axis.
+function selected(plot, x, onZoom) {
+  const { left, width } = plot.select;
+  if (!width) return;
+  const [from, to] = [left, left + width].map((place) => round(plot, plot.posToVal(place, "x")));
+  plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+  if (plot.isDragged) onZoom(x, from, to);
+  plot.isDragged = false;
 }
 
-// Marks at neighboring points as one stretch: [from, to, what the number is there].
-function stretches(plot, marks) {
-  const places = new Map(plot.data[0].map((x, index) => [x, index]));
-  const found = [];
-  for (const [at, name] of marks) {
-    const last = found.at(-1);
-    if (last && last[2] === name && places.get(last[1]) + 1 === places.get(at)) last[1] = at;
-    else found.push([at, at, name]);
-  }
-  return found;
-}
-
-// A shade where numbers are not finite, between dashed lines, with what they are.
-function drawMarks(plot, marks) {
-  const { ctx, bbox } = plot;
-  const pixel = devicePixelRatio;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
-  ctx.strokeStyle = ctx.fillStyle = style("--ty-danger");
-  ctx.font = `${11 * pixel}px ${style("--tblr-font-sans-serif") || "sans-serif"}`;
-  ctx.setLineDash([3 * pixel, 3 * pixel]);
-  for (const [from, to, name] of stretches(plot, marks)) {
-    const [left, right] = [from, to].map((at) => plot.valToPos(at, "x", true));
-    ctx.globalAlpha = 0.1;
-    ctx.fillRect(left, bbox.top, right - left, bbox.height);
-    ctx.globalAlpha = 1;
-    ctx.beginPath();
-    for (const x of [left, right]) {
-      ctx.moveTo(x, bbox.top);
-      ctx.lineTo(x, bbox.top + bbox.height);
-    }
-    ctx.stroke();
-    const isAtEnd = left + ctx.measureText(name).width + 8 * pixel > bbox.left + bbox.width;
-    ctx.textAlign = isAtEnd ? "right" : "left";
-    ctx.fillText(name, left + (isAtEnd ? -4 : 4) * pixel, bbox.top + 12 * pixel);
-  }
-  ctx.restore();
+// As many digits as tell one pixel from the next, for the address.
+function round(plot, value) {
+  const { min, max } = plot.scales.x;
+  const digits = Math.max(0, 3 - Math.floor(Math.log10((max - min) || 1)));
+  return Number(value.toFixed(Math.min(digits, 6)));
 }
 
 // One number is no chart.
@@ -99,13 +88,22 @@ class Single {
     this.chart = chart;
     this.root = Object.assign(document.createElement("p"), { className: "nums" });
     card.append(this.root);
-    this.setData(chart.columns);
+    this.show();
   }
 
-  setData([[at], ...values]) {
-    const where = this.chart.x === "step" ? `at step ${at}` : `at ${moment(new Date(at * 1000))}`;
-    const text = (value) => (value === null && markAt(this.chart, at)) || short(value, unitsOf(this.chart));
-    this.root.textContent = `${values.map(([value]) => text(value)).join(", ")} ${where}`;
+  show() {
+    const [at] = this.chart.lines[0].x;
+    const where = this.chart.x === "step" ? `at step ${at}` : `at ${X[this.chart.x].value(at)}`;
+    const text = ({ y: [value] }) => (value === null && markAt(this.chart, at)) || short(value, unitsOf(this.chart));
+    this.root.textContent = `${this.chart.lines.map(text).join(", ")} ${where}`;
+  }
+
+  xText(x) {
+    return X[this.chart.x].value(x);
+  }
+
+  lineColumns() {
+    return [this.chart.lines[0].x, ...this.chart.lines.map(({ y }) => y)];
   }
 
   setSize() {} // it is as large as its words
@@ -115,30 +113,42 @@ class Single {
   }
 }
 
-export const isSingle = ({ columns }) => columns[0].length === 1;
-const size = (card) => ({ width: card.clientWidth - 26, height: HEIGHT }); // within its padding
+export const isSingle = ({ lines }) => lines.every(({ x }) => x.length === 1 && x[0] === lines[0].x[0]);
 
-export function plot(uPlot, card, chart, columns, how) {
-  if (isSingle(chart)) return new Single(card, chart);
-  return new uPlot(options(chart, size(card).width, how), columns, card);
+// Within the padding of its card. A chart in a dialog fills it.
+function sizeOf(card) {
+  const height = card.closest("dialog.chart-dialog") ? Math.max(HEIGHT, innerHeight * 0.55) : HEIGHT;
+  return { width: card.clientWidth - 26, height };
 }
 
-// Show newer numbers. A part of the axis that somebody chose by dragging stays in view.
-export function renew(drawn, columns) {
-  const x = drawn.scales?.x;
-  const [all] = drawn.data ?? [];
-  const isZoomed = x && (x.min > all[0] || x.max < all.at(-1));
-  const { min, max } = x ?? {};
-  drawn.setData(columns, !isZoomed);
-  if (isZoomed) drawn.setScale("x", { min, max });
+export function plot(uPlot, card, chart, how) {
+  if (isSingle(chart)) return new Single(card, chart);
+  const made = new uPlot(options(chart, sizeOf(card), how), columnsOf(uPlot, chart, how.weight), (self, init) => {
+    self.chart = chart; // its first drawing asks for it
+    card.append(self.root);
+    init();
+  });
+  made.over.addEventListener("mousedown", () => (made.isDragged = true));
+  return Object.assign(made, {
+    xText: (x) => X[chart.x].value(x),
+    lineColumns: () => columnsOf(uPlot, { lines: made.chart.lines.map(({ x, y }) => ({ x, y })) }, 0),
+    legend: () => chart.lines.map(({ label, number }) => ({ label, colour: rankColour(number), dashes: chart.dashed ? dash(number) : [] })),
+  });
+}
+
+// Show newer numbers, in the same range as before if somebody chose one.
+export function renew(uPlot, drawn, chart, weight) {
+  drawn.chart = chart;
+  if (isSingle(chart)) drawn.show();
+  else drawn.setData(columnsOf(uPlot, chart, weight));
 }
 
 export function lastText(chart) {
-  const at = chart.columns[0].at(-1);
-  return chart.columns.slice(1).map((line) => (line.at(-1) === null && markAt(chart, at)) || short(line.at(-1), unitsOf(chart))).join(", ");
+  const last = ({ x, y }) => (y.at(-1) === null && markAt(chart, x.at(-1))) || short(y.at(-1), unitsOf(chart));
+  return chart.lines.map(last).join(", ");
 }
 
 export function fit(plot) {
   const card = plot.root.parentElement;
-  if (card?.isConnected && card.clientWidth) plot.setSize(size(card));
+  if (card?.isConnected && card.clientWidth) plot.setSize(sizeOf(card));
 }

@@ -1,7 +1,7 @@
 // GPUs over time: a stepped band for each project or node pool, one on the other, below the lines of the quota and
 // of what the clusters have.
 import { short, TIMES, labels } from "./chart-axes.js";
-import { rankColour, style } from "./chart-plot.js";
+import { rankColour, style } from "./chart-style.js";
 import { moment } from "./times.js";
 
 const EVERY_MS = 60_000;

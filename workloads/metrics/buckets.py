@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 Point = tuple[float, float | None]  # x and y; None if y is not finite
+#: x, then the middle, the low and the high end; None where no value is finite.
+BandPoint = tuple[float, float | None, float | None, float | None]
 
 
 def bucket_width(first: float, last: float, most: int) -> int:
@@ -45,3 +47,22 @@ def outstanding(values: Sequence[float | None]) -> set[int]:
     if len(finite) < len(values):
         chosen.add(max(index for index, value in enumerate(values) if value is None))
     return chosen
+
+
+def thin_bands(points: Sequence[BandPoint], most: int) -> list[BandPoint]:
+    """Return at most ``most`` points, which are sorted by x: of each bucket its last middle, the
+    lowest of its low ends and the highest of its high ends."""
+    thinned = list(points)
+    width = bucket_width(points[0][0], points[-1][0], most) if points else 1
+    while len(thinned) > most:
+        groups = groupby(points, key=lambda point: point[0] // width)
+        thinned = [_join_bands(list(group)) for _, group in groups]
+        width *= 2
+    return thinned
+
+
+def _join_bands(bucket: Sequence[BandPoint]) -> BandPoint:
+    lows = [low for _, _, low, _ in bucket if low is not None]
+    highs = [high for _, _, _, high in bucket if high is not None]
+    x, middle, _, _ = bucket[-1]
+    return x, middle, min(lows, default=None), max(highs, default=None)
