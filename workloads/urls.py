@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from workloads.compare import urls as compare
 from workloads.detail import urls as detail
 from workloads.home import urls as home
 from workloads.live import stream_changes
@@ -17,6 +18,7 @@ from workloads.wizard import urls as wizard
 urlpatterns: list[URLPattern] = [
     *home.urlpatterns,
     *table.urlpatterns,
+    *compare.urlpatterns,
     *scripts.urlpatterns,
     *wizard.urlpatterns,
     *detail.urlpatterns,

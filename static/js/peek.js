@@ -124,6 +124,7 @@ document.addEventListener("keydown", (event) => {
   else if (by && rows().length) walk(by);
   else if (key === "l" && line) open(line.id.slice(2), "logs");
   else if (key === "x" && line) line.querySelector("input[name=id]")?.click();
+  else if (key === "c") document.querySelector("[data-compare]:enabled")?.click();
   else return;
   event.preventDefault();
 });

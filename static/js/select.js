@@ -1,5 +1,6 @@
 // Selecting rows of the workloads table: one, a range with shift, all of the page, all that match. The selection stays
 // while one pages, until search or filters change.
+const COMPARABLE = [2, 3, 4, 5, 6, 7, 8]; // numbers of rows
 const chosen = new Set(); // ids, on this page and on others
 let whole = false; // all that match are selected, whichever these are by then
 let matching = null; // the search and the filters that the selection is of
@@ -25,6 +26,8 @@ export function countPicked() {
   const away = chosen.size - here;
   part("data-selected").textContent = whole ? `All ${bar.dataset.total}` : chosen.size;
   part("data-elsewhere").textContent = !whole && away ? ` (${away} on other pages)` : "";
+  const comparing = part("data-compare");
+  comparing.disabled = whole || !COMPARABLE.includes(chosen.size);
   const more = part("data-more");
   if (more) more.hidden = whole || !all.checked;
   const onPage = new Set(boxes.map((box) => box.value));

@@ -27,6 +27,8 @@ PAGES_FOR_ALL = {
     *("palette/", "stream/", "device/", "access-keys/", "access-keys/new/", "notifications/"),
     *("notifications/read/", "notifications/settings/", "notifications/settings/new/"),
     *("workloads/rows/", "workloads/filter/", "workloads/matching/", "workloads/bulk/"),
+    *("workloads/compare/", "workloads/compare/data/", "workloads/compare/selected/"),
+    *("workloads/compare/samples.csv", "workloads/compare/samples.json"),
     *("workloads/views/", "workloads/new/", "workloads/new/batch-script/", "credentials/new/"),
     *(f"{resource}/" for resource in ("clusters", "projects", "workloads", "datasets", *ASSETS)),
     *(f"{resource}/export.csv" for resource in ("workloads", *ASSETS)),

@@ -18,6 +18,7 @@ from core.web.query import parse_number
 from engines.findings import METERING, Level
 from spec.parts.compute import Compute
 from spec.phases import RankPhase
+from workloads.compare.subjects import runs_address
 from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import describe_exit
 from workloads.detail.outlook import read_outlook
@@ -187,7 +188,11 @@ def _logs_context(request: Request, workload: Workload) -> dict[str, Any]:
 def _metrics_context(request: Request, workload: Workload) -> dict[str, Any]:
     findings = (finding for finding in workload.cluster.findings if finding.area == METERING)
     unmetered = next((finding.text for finding in findings if finding.level is not Level.OK), "")
-    return {"runs": range(1, workload.run + 1), "unmetered": unmetered}
+    return {
+        "runs": range(1, workload.run + 1),
+        "unmetered": unmetered,
+        "compare_runs": runs_address(workload),
+    }
 
 
 def _terminal_context(request: Request, workload: Workload) -> dict[str, Any]:
