@@ -11,7 +11,7 @@ export function makeCard(section, chart, how) {
   const title = card.querySelector("h3");
   title.textContent = chart.label;
   if (how) title.append(Object.assign(document.createElement("span"), { className: "soft", textContent: ` ${how}` }));
-  for (const button of card.querySelectorAll("[data-chart-does]")) {
+  for (const button of card.querySelectorAll("[data-chart-does][title]")) {
     button.setAttribute("aria-label", `${button.title}: ${chart.label}`);
   }
   return card;

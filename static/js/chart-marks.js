@@ -65,7 +65,8 @@ export function drawMarkers(plot, markers) {
   within(plot, (ctx, bbox, pixel) => {
     ctx.strokeStyle = ctx.fillStyle = style("--ty-text-soft");
     const bottom = bbox.top + bbox.height;
-    for (const { kind, x, text } of markers) {
+    let last = -Infinity; // where the last label stands: another one next to it would be on top of it
+    for (const { kind, x, label: text } of markers) {
       const at = plot.valToPos(x, "x", true);
       ctx.beginPath();
       if (kind === "checkpoint") {
@@ -78,7 +79,9 @@ export function drawMarkers(plot, markers) {
       ctx.setLineDash([6 * pixel, 4 * pixel]);
       upright(ctx, bbox, at);
       ctx.stroke();
+      if (at - last < ctx.measureText(text).width + 8 * pixel) continue;
       label(ctx, bbox, pixel, text, at, bbox.height / pixel - 14);
+      last = at;
     }
   });
 }

@@ -125,6 +125,8 @@ class Charts {
   clicked(event) {
     const button = event.target.closest("[data-chart-does]");
     if (button) act(this, button.closest(".chart"), button.dataset.chartDoes);
+    const files = event.target.closest(".chart-files");
+    if (files) files.parentElement.open = false;
     if (event.target.closest("[data-chart-reset]")) this.resetZoom();
   }
 

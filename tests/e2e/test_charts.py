@@ -123,6 +123,7 @@ def test_a_zoom_stays_while_the_training_runs(admin_page: Page, rest: Rest) -> N
             pass
     assert page.evaluate(STEPS_IN_VIEW) == [low, high]
     page.reload()
+    expect(chart).to_be_visible()
     wait_for(lambda: page.evaluate(STEPS_IN_VIEW) == [low, high])
     chart.dblclick()
     wait_for(lambda: page.evaluate(STEPS_IN_VIEW)[1] > 20)

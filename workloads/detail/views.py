@@ -18,7 +18,7 @@ from core.web.query import parse_number
 from engines.findings import METERING, Level
 from spec.parts.compute import Compute
 from spec.phases import RankPhase
-from workloads.compare.subjects import runs_address
+from workloads.compare.subjects import compare_address, runs_address
 from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import describe_exit
 from workloads.detail.outlook import read_outlook
@@ -215,10 +215,12 @@ def _events_context(request: Request, workload: Workload) -> dict[str, Any]:
 
 
 def _spec_context(request: Request, workload: Workload) -> dict[str, Any]:
+    origin = workload.copied_from_id
     return {
         "values": spec.field_values(workload),
         "yaml": spec.to_yaml(workload, request.user),
         "difference": spec.difference(workload),
+        "compare": origin and compare_address([str(origin), str(workload.pk)]),
         "manifest": spec.render_manifest(workload),
     }
 

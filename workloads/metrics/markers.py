@@ -1,7 +1,7 @@
 """What happened to a training, on the axis of its charts: later starts, and saved checkpoints."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from workloads.metrics.chart import ChartView
@@ -12,14 +12,16 @@ from workloads.models.checkpoint import Checkpoint
 
 @dataclass(frozen=True)
 class Marker:
-    """A place on the axis. ``kind`` is start or checkpoint."""
+    """A place on the axis. ``kind`` is start or checkpoint; ``label`` is short enough to stand in a
+    chart."""
 
     kind: str
     x: float
+    label: str
     text: str
 
     def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "x": self.x, "text": self.text}
+        return asdict(self)
 
 
 def find_markers(
@@ -40,12 +42,13 @@ def _starts(workload: Workload, reported: Reported, axis: Axis) -> Iterator[Mark
     rows = workload.attempts.values_list("run", "attempt", "resumed_step")
     resumed = {(run, attempt): step for run, attempt, step in rows}
     for (run, attempt), (step, at) in sorted(reported.starts.items())[1:]:
-        text = f"run {run}, attempt {attempt + 1}" if attempt else f"run {run}"
+        label = f"run {run}, attempt {attempt + 1}" if attempt else f"run {run}"
+        text = label
         resumed_step = resumed.get((run, attempt))
         if resumed_step is not None:
-            text = f"{text}, from step {resumed_step}"
+            text = f"{label}, from step {resumed_step}"
             step = resumed_step
-        yield Marker("start", reported.place(step, at, axis), text)
+        yield Marker("start", reported.place(step, at, axis), label, text)
 
 
 def _checkpoints(
@@ -55,4 +58,4 @@ def _checkpoints(
         saved = Checkpoint.from_entry(entry)
         if run in {None, saved.run}:
             place = reported.place(saved.step, saved.at.timestamp(), axis)
-            yield Marker("checkpoint", place, str(saved.step))
+            yield Marker("checkpoint", place, "", str(saved.step))

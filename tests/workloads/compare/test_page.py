@@ -114,3 +114,12 @@ def test_the_selected_rows_lead_to_their_comparison(client: Client, workload: Wo
     posted = {"id": str(workload.pk), "others": str(other)}
     answer = client.post("/workloads/compare/selected/", posted)
     assert answer["Location"] == address(workload.pk, other)
+
+
+def test_a_copy_can_be_compared_with_its_origin(
+    client: Client, workload: Workload, project: Project, member: User
+) -> None:
+    copy = WorkloadFactory(project=project, created_by=member, copied_from=workload)
+    spec = f"/workloads/{copy.pk}/spec/"
+    assert address(workload.pk, copy.pk) in client.get(spec).content.decode()
+    assert "/compare/" not in client.get(f"/workloads/{workload.pk}/spec/").content.decode()
