@@ -1,7 +1,9 @@
 """Runs real trainings as processes of their own, as a launcher would start them."""
 
 import json
+import multiprocessing
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -10,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.waiting import wait_for
 
@@ -18,17 +21,79 @@ DEADLINE = 180.0  # seconds; each run here takes under 15 on two idle cores
 LAUNCHERS = ("PET_", "TORCHELASTIC_", "SLURM_", "OMPI_", "MASTER_", "LOCAL_")
 DEVICES = ""  # that runs see; none, where not a test is about GPUs
 SHORT = ("--epochs", "3", "--batch-size", "256", "--lr", "0.05", "--log-interval", "4")
+#: Forks trainings from a process that has imported torch, which takes most of a short training's
+#: time.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    ["torch.distributed", "torch._dynamo"]
+)  # the second with the first step
+
+
+class Fork:
+    """``python -m trainer`` in a process of its own, with the methods of ``Popen`` that tests
+    call."""
+
+    def __init__(self, words: Sequence[str], folder: Path, env: Mapping[str, str], log: Path):
+        self.process = FORKS.Process(target=_run_trainer, args=(words, folder, dict(env), log))
+        # Torch looks for the number of threads when it is imported: when the first fork is made.
+        with mock.patch.dict(os.environ, env, clear=True):
+            self.process.start()
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.process.join(timeout)
+        code = self.process.exitcode
+        if code is None:
+            raise subprocess.TimeoutExpired("trainer", timeout or 0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
+    def kill(self) -> None:
+        self.process.kill()
+
+
+def _run_trainer(words: Sequence[str], folder: Path, env: Mapping[str, str], log: Path) -> None:
+    """Be ``python -m trainer`` from here on."""
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(folder)
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.argv = ["trainer", *words]
+    runpy.run_module("trainer", run_name="__main__", alter_sys=True)
 
 
 class Run:
     """One process, and what it has printed so far."""
 
-    def __init__(self, folder: Path, name: str, argv: list[str], env: Mapping[str, str]) -> None:
-        self.log = folder / f"{name}.log"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
+    def __init__(self, process: subprocess.Popen[bytes] | Fork, log: Path) -> None:
+        self.process = process
+        self.log = log
+
+    @classmethod
+    def of_program(cls, folder: Path, name: str, argv: list[str], env: Mapping[str, str]) -> "Run":
+        """Start a program in a folder."""
+        path = folder / f"{name}.log"
+        with path.open("wb") as log:
+            process = subprocess.Popen(
                 argv, cwd=folder, env=dict(env), stdout=log, stderr=subprocess.STDOUT
             )
+        return cls(process, path)
+
+    @classmethod
+    def of_trainer(
+        cls, folder: Path, name: str, words: Sequence[str], env: Mapping[str, str]
+    ) -> "Run":
+        """Start ``python -m trainer`` in a folder."""
+        path = folder / f"{name}.log"
+        path.touch()  # it may be read before the process opens it
+        return cls(Fork(words, folder, env, path), path)
 
     @property
     def output(self) -> str:
@@ -75,8 +140,7 @@ def base_env(**more: str) -> dict[str, str]:
 @contextmanager
 def trainer(folder: Path, *flags: str, name: str = "run", **env: str) -> Iterator[Run]:
     """Run ``python -m trainer mnist`` in a folder. It is killed at the end of the block."""
-    argv = [sys.executable, "-m", "trainer", "mnist", *flags]
-    with ended([Run(folder, name, argv, base_env(**env))]) as (run,):
+    with ended([Run.of_trainer(folder, name, ["mnist", *flags], base_env(**env))]) as (run,):
         yield run
 
 
@@ -94,9 +158,9 @@ def started(
     folder: Path, tasks: Sequence[Mapping[str, str]], *words: str, name: str = "rank"
 ) -> Iterator[list[Run]]:
     """Run ``python -m trainer`` once for each environment."""
-    argv = [sys.executable, "-m", "trainer", *words]
     runs = [
-        Run(folder, f"{name}-{number}", argv, base_env(**task)) for number, task in enumerate(tasks)
+        Run.of_trainer(folder, f"{name}-{number}", words, base_env(**task))
+        for number, task in enumerate(tasks)
     ]
     with ended(runs):
         yield runs

@@ -35,7 +35,7 @@ def test_a_process_trains_on_the_gpu_by_nccl(tmp_path: Path) -> None:
 def test_torchrun_trains_on_the_gpu_by_nccl(tmp_path: Path) -> None:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     argv = [*torchrun, "--nproc-per-node=1", "-m", "trainer", "mnist", *SHORT]
-    with ended([Run(tmp_path, "torchrun", argv, base_env())]) as (run,):
+    with ended([Run.of_program(tmp_path, "torchrun", argv, base_env())]) as (run,):
         assert run.wait() == 0, run.output
     assert "by torchrun" in run.output
     assert "Rank 0: nccl on cuda:0" in run.output

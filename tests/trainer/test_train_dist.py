@@ -19,18 +19,21 @@ def start_task(folder: Path, offset: int, size: int, world_size: int, port: int)
     flags = f"--offset {offset} --size {size} --world_size {world_size} --epochs 2 --models models"
     argv = [sys.executable, "-I", str(PROGRAM), *flags.split()]
     env = base_env(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    return Run(folder, f"task-{offset}", argv, env)
+    return Run.of_program(folder, f"task-{offset}", argv, env)
 
 
-def test_all_ranks_of_all_tasks_end_with_the_same_parameters(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.extended)])
+def test_all_ranks_of_all_tasks_end_with_the_same_parameters(tmp_path: Path, size: int) -> None:
+    """``size`` ranks in the first task, and one in the second."""
+    ranks = size + 1
     port = free_port()
-    tasks = [start_task(tmp_path, 0, 2, 3, port), start_task(tmp_path, 2, 1, 3, port)]
+    tasks = [start_task(tmp_path, 0, size, ranks, port), start_task(tmp_path, size, 1, ranks, port)]
     with ended(tasks) as (master, worker):
         assert (master.wait(), worker.wait()) == (0, 0), master.output + worker.output
         parameters = dict(PARAMETERS.findall(master.output + worker.output))
         losses = master.curve("loss")
         assert not worker.samples
-    assert sorted(parameters) == ["0", "1", "2"]
+    assert sorted(parameters) == [str(rank) for rank in range(ranks)]
     assert len(set(parameters.values())) == 1
     first, last = sorted(losses)
     assert losses[last] < losses[first]

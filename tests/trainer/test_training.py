@@ -44,7 +44,7 @@ def test_a_training_by_two_ranks_takes_the_same_path_as_by_one(tmp_path: Path) -
 def test_torchrun_starts_two_ranks(tmp_path: Path) -> None:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     argv = [*torchrun, "--nproc-per-node", "2", "-m", "trainer", "mnist", *SHORT]
-    with ended([Run(tmp_path, "torchrun", argv, base_env())]) as (run,):
+    with ended([Run.of_program(tmp_path, "torchrun", argv, base_env())]) as (run,):
         assert run.wait() == 0, run.output
     assert "Rank 0 of 2 (local rank 0) by torchrun" in run.output
     assert "Rank 1 of 2 (local rank 1) by torchrun" in run.output

@@ -29,11 +29,11 @@ from workloads.wizard import drafts
 
 pytestmark = pytest.mark.django_db
 ODD: list[Any] = [
-    {"image": "a b"},
+    pytest.param({"image": "a b"}, marks=pytest.mark.extended),
     {"gone": 1},
-    {},
+    pytest.param({}, marks=pytest.mark.extended),
     [],
-    5,
+    pytest.param(5, marks=pytest.mark.extended),
     {"security": 5},
     {"gpuDevicesRequest": -1},
 ]

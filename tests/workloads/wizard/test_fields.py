@@ -1,6 +1,9 @@
 """Wrong values of every field: kept as typed, told at the field, escaped, and never submitted."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -16,7 +19,8 @@ GRACE = "terminationGracePeriodSeconds"
 DELETION = "autoDeletionTimeAfterCompletionSeconds"
 LIMIT = "timeLimitSeconds"
 #: Chosen from a list, which has no place for another value.
-CHOSEN = {"framework", "architecture", "worker-environment", "worker-compute"}
+GALLERIES = {"worker-environment", "worker-compute"}
+CHOSEN = {"framework", "architecture"} | GALLERIES
 
 WRONG = [
     # page, field, value, what is said
@@ -100,29 +104,63 @@ def row(key: str, name: str, value: str, at: int = 0, role: str = "worker") -> d
     return {prefix: "rows", f"{prefix}-{at}-name": name, f"{prefix}-{at}-value": value}
 
 
-def check_refused(wizard: Wizard, page: int, told: str, fields: dict[str, str]) -> None:
+def check_refused(wizard: Wizard, page: int, told: Iterable[str], fields: dict[str, str]) -> None:
     """Enter these fields. What is wrong is told on their page, and nothing can be submitted."""
     wizard.save(page, **fields)
     wizard.open(wizard.at(page))
-    assert escape(told) in wizard.page, fields
+    assert [words for words in told if escape(words) not in wizard.page] == [], fields
     assert SCRIPT not in wizard.page, fields
     assert not wizard.plan().is_submittable, fields
 
 
-def test_a_wrong_value_is_kept_told_and_refused(wizard: Wizard) -> None:
+def rounds(page: int) -> list[list[tuple[str, str, str]]]:
+    """Return the wrong values of a page, in rounds of one value for each field. A choice from a
+    gallery is alone in its round: what else is wrong with its asset is told once it is chosen."""
+    by_field: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    alone = []
+    for its_page, field, value, told in WRONG:
+        wrong = (field, value, told)
+        if its_page == page and field in GALLERIES:
+            alone.append([wrong])
+        elif its_page == page:
+            by_field[field].append(wrong)
+    return [*alone, *(list(filter(None, at_once)) for at_once in zip_longest(*by_field.values()))]
+
+
+@pytest.mark.parametrize("page", [1, 2])
+def test_a_wrong_value_is_kept_told_and_refused(wizard: Wizard, page: int) -> None:
     complete = wizard.ready().draft.document
-    for page, field, value, told in WRONG:
-        check_refused(wizard, page, told, {field: value})
-        if field not in CHOSEN:
-            assert Inputs(wizard.page).values[field] == value
+    for wrong in rounds(page):
+        entered = {field: value for field, value, _ in wrong}
+        check_refused(wizard, page, [told for *_, told in wrong], entered)
+        kept = Inputs(wizard.page).values
+        typed = entered.keys() - CHOSEN
+        assert {field: kept[field] for field in typed} == {field: entered[field] for field in typed}
+        Draft.objects.update(document=complete)
+
+
+def test_each_wrong_value_alone_keeps_a_workload_from_being_submitted(wizard: Wizard) -> None:
+    """One value of each field, because the page of a round is refused for any of them."""
+    complete = wizard.ready().draft.document
+    for page, field, value, _ in {field: wrong for wrong in WRONG for field in [wrong[1]]}.values():
+        wizard.save(page, **{field: value})
+        assert not wizard.plan().is_submittable, field
         Draft.objects.update(document=complete)
 
 
 def test_a_wrong_row_is_kept_told_and_refused(wizard: Wizard) -> None:
     complete = wizard.ready().draft.document
-    for key, name, value, told in NAMES:
-        check_refused(wizard, 2, told, row(key, name, value))
-        assert Inputs(wizard.page).values[f"worker-{key}-0-value"] == value
+    by_list: dict[str, list[tuple[str, str, str, str]]] = defaultdict(list)
+    for wrong in NAMES:
+        by_list[wrong[0]].append(wrong)
+    for at_once in zip_longest(*by_list.values()):
+        entered: dict[str, str] = {}
+        for key, name, value, _ in filter(None, at_once):
+            entered |= row(key, name, value)
+        check_refused(wizard, 2, [told for *_, told in filter(None, at_once)], entered)
+        kept = Inputs(wizard.page).values
+        for key, _, value, _ in filter(None, at_once):
+            assert kept[f"worker-{key}-0-value"] == value
         Draft.objects.update(document=complete)
 
 

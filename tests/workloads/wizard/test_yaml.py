@@ -149,6 +149,7 @@ def test_a_draft_that_became_a_workload_has_no_yaml(wizard: Wizard, project: Pro
     assert wizard.open(f"/workloads/drafts/{workload.draft_id}/yaml/").status == 404
 
 
+@pytest.mark.extended
 @settings(
     max_examples=15,
     derandomize=True,

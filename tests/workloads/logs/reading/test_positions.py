@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
+from uuid import UUID
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 from pytest_django import Settings
 
 from tests.workloads.logs.parts import merged_parts
@@ -17,16 +19,25 @@ from workloads.models import Workload
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a workload with a line of ranks 0 and 2 each second, and a second attempt."""
+    folder = tmp_path_factory.mktemp("written")
+    its = UUID(int=1)
+    with override_settings(LOG_STORE=folder):
+        for second in range(2000):
+            for rank in (0, 2):
+                line = b"%04d of rank %d\n" % (second, rank)
+                moment = NOW + timedelta(seconds=second)
+                logs.append(logs.Stream(its, 1, 0, rank), line, at=moment)
+        logs.append(logs.Stream(its, 1, 1, 0), b"again\n", at=NOW + timedelta(hours=1))
+    return folder / str(its)
+
+
 @pytest.fixture(autouse=True)
-def output(workload: Workload, settings: Settings, tmp_path: Path) -> None:
-    """A line of ranks 0 and 2 each second, and a second attempt."""
+def output(written: Path, workload: Workload, settings: Settings, tmp_path: Path) -> None:
     settings.LOG_STORE = tmp_path
-    for second in range(2000):
-        for rank in (0, 2):
-            line = b"%04d of rank %d\n" % (second, rank)
-            moment = NOW + timedelta(seconds=second)
-            logs.append(logs.Stream(workload.pk, 1, 0, rank), line, at=moment)
-    logs.append(logs.Stream(workload.pk, 1, 1, 0), b"again\n", at=NOW + timedelta(hours=1))
+    copytree(written, tmp_path / str(workload.pk))
 
 
 def lines(client: Client, workload: Workload, query: str) -> str:

@@ -88,7 +88,8 @@ def test_every_field_is_stored_and_reaches_the_engine(
         ready(filled, f"{kind}-{number}", entered)
         documents = handed_over(filled)
         assert [str(row) for row in rows if not arrived(documents, row.on(kind))] == []
-        withheld = [(str(row), why) for row in rows for why in withheld_of(filled, row)]
+        offer = offer_of(filled)
+        withheld = [(str(row), why) for row in rows for why in withheld_of(offer, row)]
         assert [it for it in withheld if it[0] in {str(row) for row in rows if row.on(kind)}] == []
         spec = stored(filled, f"{kind}-{number}")
         assert [str(row) for row in rows if not has(spec, row.spec)] == []
@@ -130,7 +131,8 @@ def test_fields_that_an_engine_refuses_are_not_offered_and_told_at_submission(
         ready(filled, f"{kind}-{number}", entered, submittable=False)
         problems = str(filled.plan().problems)
         assert [str(row) for row in rows if str(row.on(kind)) not in problems] == []
-        offered = [row for row in rows if not any(withheld_of(filled, row))]
+        offer = offer_of(filled)
+        offered = [row for row in rows if not any(withheld_of(offer, row))]
         assert [str(row) for row in offered if not row.of_value] == []
 
 
@@ -162,10 +164,14 @@ def ready(
     assert not submittable or wizard.plan().is_submittable, wizard.plan().problems
 
 
-def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
-    """Why the wizard does not ask for what was entered, where it does not."""
+def offer_of(wizard: Wizard) -> Offer:
+    """Return what the wizard asks for on the cluster of the draft."""
     plan = wizard.plan()
-    offer = Offer(plan.cluster, plan.project, by=wizard.user)
+    return Offer(plan.cluster, plan.project, by=wizard.user)
+
+
+def withheld_of(offer: Offer, row: FieldRow) -> Iterator[str]:
+    """Why the wizard does not ask for what was entered, where it does not."""
     for question in table.questions_on(WORKERS):
         given = (name for name, value in row.posted.items() if value)
         names = [name for name in given if f"{name}-".startswith(f"{question.name}-")]
