@@ -57,8 +57,11 @@ def page(
 ) -> Iterator[Page]:
     """A new browser window, in which nobody is signed in. ``page.goto("/")`` opens the product's
     first page."""
+    # Without motion, what runs need not be drawn again and again while a test waits for it.
     context = browser.new_context(
-        base_url=running_trainyard.url, viewport={"width": 1280, "height": 900}
+        base_url=running_trainyard.url,
+        viewport={"width": 1280, "height": 900},
+        reduced_motion="reduce",
     )
     context.set_default_timeout(10_000)
     page = context.new_page()

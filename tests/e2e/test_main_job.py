@@ -62,6 +62,7 @@ def loss_fell(rest: Rest) -> None:
     assert workload["lastMetrics"]["loss"] < 0.5
 
 
+@pytest.mark.extended
 def test_a_stopped_training_goes_on_from_its_last_step(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload = rest.submit("stop-and-go", workers=1, args=SLOWLY)

@@ -121,7 +121,7 @@ def train(index: int, flags: argparse.Namespace, images: Tensor, labels: Tensor)
     device = torch.device("cuda", index) if on_gpu else torch.device("cpu")
     if on_gpu:
         torch.cuda.set_device(device)
-    else:
+    elif "OMP_NUM_THREADS" not in os.environ:  # torch takes as many threads as that says
         torch.set_num_threads(max((os.cpu_count() or 1) // flags.size, 1))
     dist.init_process_group(
         "nccl" if on_gpu else "gloo",

@@ -1,6 +1,7 @@
 """Every list takes the same parameters, and sorts by each field that it says it has."""
 
 from collections.abc import Callable
+from itertools import cycle
 from urllib.parse import urlencode
 
 import pytest
@@ -88,12 +89,12 @@ def _fields_of(answer: Callable[..., tuple[int, object]]) -> list[str]:
 
 
 def test_a_list_names_its_fields_and_sorts_by_each(call: Caller, workload: Workload) -> None:
+    orders = cycle(("asc", "desc"))  # which one function applies, whatever the field
     for path in ASKED:
         answer = _asking(path, call, workload)
         for field in _fields_of(answer):
-            for order in ("asc", "desc"):
-                status, body = answer(sortBy=field, sortOrder=order, limit=1, search="v")
-                assert status == 200, (path, field, body)
+            status, body = answer(sortBy=field, sortOrder=next(orders), limit=1, search="v")
+            assert status == 200, (path, field, body)
 
 
 def test_an_impossible_value_is_refused_with_the_possible_ones(
