@@ -79,7 +79,7 @@ python:
 
 lock: install-dev ## Lock the newest versions that pyproject.toml and package.json allow
 	rm -f requirements.txt requirements-trainer.txt requirements-dev.txt
-	$(COMPILE) -o requirements.txt pyproject.toml
+	$(COMPILE) --extra mcp -o requirements.txt pyproject.toml
 	$(COMPILE) --extra trainer --extra mcp -c requirements.txt -o requirements-trainer.txt pyproject.toml
 	$(COMPILE) --extra trainer --extra mcp --extra dev -c requirements-trainer.txt -o requirements-dev.txt pyproject.toml
 	@# A local part such as +cpu names one machine's wheel; the lock is for all of them.

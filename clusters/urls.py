@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from clusters.views import edit, findings, nodes, pages, pools
+from clusters.views import edit, findings, nodes, pages, pools, preparation
 
 urlpatterns = [
     path("clusters/", pages.listing, name="cluster-list"),
@@ -10,6 +10,8 @@ urlpatterns = [
     path("clusters/rights.yaml", findings.manifest, name="cluster-rights"),
     path("clusters/tests/<uuid:pk>/", edit.result, name="cluster-test-result"),
     path("clusters/<uuid:pk>/", pages.detail, name="cluster-detail"),
+    path("clusters/<uuid:pk>/preparation/", preparation.progress, name="cluster-preparation"),
+    path("clusters/<uuid:pk>/preparation/again/", preparation.again, name="cluster-prepare-again"),
     path("clusters/<uuid:pk>/edit/", edit.edit, name="cluster-edit"),
     path("clusters/<uuid:pk>/delete/", edit.delete, name="cluster-delete"),
     path("clusters/<uuid:pk>/test/", edit.test, name="cluster-test"),

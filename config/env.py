@@ -4,6 +4,7 @@ its name."""
 import os
 import re
 import secrets
+from collections.abc import Sequence
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,25 @@ def env_int(name: str, default: int, *, least: int = 0) -> int:
     if number < least:
         raise ImproperlyConfigured(f"{name} is {value!r}; use {least} or more.")
     return number
+
+
+def env_choice(name: str, choices: Sequence[str]) -> str:
+    """Return one of ``choices``; by default the first."""
+    value = env_str(name, choices[0])
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}; use {', '.join(choices)}.")
+    return value
+
+
+def env_path(name: str) -> Path | None:
+    """Return a path that has to be full, because processes of other folders read it."""
+    value = env_str(name)
+    if not value:
+        return None
+    path = Path(value).expanduser()
+    if not path.is_absolute():
+        raise ImproperlyConfigured(f"{name} is {value!r}; use a full path, such as /opt/name.")
+    return path
 
 
 def env_list(name: str, default: str = "") -> list[str]:

@@ -7,12 +7,14 @@ from django.contrib.messages import constants as message_levels
 from config import embedded
 from config.env import (
     env_bool,
+    env_choice,
     env_database,
     env_datasets,
     env_int,
     env_list,
     env_networks,
     env_pairs,
+    env_path,
     env_str,
     secret_keys,
 )
@@ -287,8 +289,14 @@ LOCAL_VIRTUAL_GPUS = env_int("TRAINYARD_LOCAL_VIRTUAL_GPUS", 4)
 # /datasets,nas.example.com:/export=/mnt/nas
 LOCAL_PATHS = env_list("TRAINYARD_LOCAL_PATHS")
 # The local engine pulls no images: it maps known training images to commands of ours. Keys are
-# fnmatch patterns without "docker.io/". "{python}" is the interpreter that runs Trainyard; "{app}"
+# fnmatch patterns without "docker.io/". "{python}" is that Python; "{app}"
 # installs a program or framework on first use.
+# The Python that runs trainings. Trainyard installs one with torch, unless torch is installed where
+# Trainyard runs, or an administrator names another: /opt/conda/bin/python
+LOCAL_PYTHON = env_path("TRAINYARD_TRAINING_PYTHON")
+LOCAL_PYTHON_HOME = HOME / "training"
+LOCAL_TORCH = env_choice("TRAINYARD_TORCH", ("auto", "cpu", "cuda"))
+LOCAL_WHEELS = env_path("TRAINYARD_WHEELS")
 LOCAL_APPS = str(HOME / "apps")
 LOCAL_IMAGES = {
     "kubeflow/pytorch-dist-mnist:*": ["{python}", "-m", "trainer", "mnist"],

@@ -15,6 +15,7 @@ from pydantic import ValidationError as SchemaError
 from core.rest.validation import REQUIRED
 from engines.base import Claim, Engine, Launch, Site
 from engines.local_queues import LocalQueue
+from engines.preparation import Preparation
 from spec.data.storage import Storage
 from spec.imports.hosts import ScriptHost
 from spec.problems.causes import Cause
@@ -143,6 +144,14 @@ class ClusterKind(ABC):
     def connect(self, cluster: "Cluster") -> Engine:
         """Return the engine of a cluster. ``EngineUnavailable`` if it cannot be reached as its row
         says."""
+
+    def preparation(self, cluster: "Cluster") -> Preparation | None:
+        """Return how far the cluster is with what all of its workloads wait for; ``None`` if it
+        prepares nothing."""
+        return None
+
+    def prepare_again(self, cluster: "Cluster") -> None:  # noqa: B027  # most kinds prepare nothing
+        """Try again what failed in the preparation."""
 
     def end_pause(self, cluster: "Cluster") -> None:  # noqa: B027  # most kinds make no pause
         """End a pause after failed connections, before a connection test."""

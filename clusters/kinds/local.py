@@ -2,6 +2,7 @@
 connection."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,17 @@ from django.conf import settings
 from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.local.engine import LocalEngine
+from engines.local.interpreter.choice import (
+    Build,
+    Interpreter,
+    choose_interpreter,
+    own_interpreter,
+)
+from engines.local.interpreter.starting import preparation_of, prepare_again
 from engines.local.planning import packages, planner, refusals
+from engines.local.planning.lookup import Programs
 from engines.local.volumes import planning
+from engines.preparation import Preparation
 from spec.data.storage import Storage
 from spec.imports.hosts import ScriptHost
 from spec.problems.errors import Problem, parse_path
@@ -50,10 +60,17 @@ class LocalKind(ClusterKind):
             images=settings.LOCAL_IMAGES,
             virtual_gpus=settings.LOCAL_VIRTUAL_GPUS,
             paths=mountable_paths(),
+            interpreter=interpreter(),
         )
 
+    def preparation(self, cluster: "Cluster") -> Preparation | None:
+        return preparation_of(interpreter()) if settings.LOCAL_ENGINE else None
+
+    def prepare_again(self, cluster: "Cluster") -> None:
+        prepare_again(interpreter())
+
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        return planner.complaints(launch, settings.LOCAL_IMAGES, mountable_paths())
+        return planner.complaints(launch, programs(), mountable_paths())
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         return refusals.complaints(launch, mountable_paths())
@@ -63,7 +80,7 @@ class LocalKind(ClusterKind):
             if role.replica.image:
                 message = NOT_PULLED if role.replica.command else STANDS_FOR_IT
                 yield Problem(parse_path(f"{role.path}.image"), message)
-        for lack in packages.lacking_packages(launch.spec, settings.LOCAL_IMAGES):
+        for lack in packages.lacking_packages(launch.spec, programs()):
             yield Problem(parse_path(lack.field), lack.message)
 
     def claim_folder(self, project: str, claim: str) -> Path:
@@ -72,6 +89,23 @@ class LocalKind(ClusterKind):
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         for _, message in planning.complaints(storage, mountable_paths()):
             yield message
+
+
+@cache
+def interpreter() -> Interpreter:
+    """Return the Python of trainings."""
+    if not settings.LOCAL_ENGINE:
+        return own_interpreter(settings.LOCAL_PYTHON_HOME)
+    return choose_interpreter(
+        settings.LOCAL_PYTHON_HOME,
+        chosen=settings.LOCAL_PYTHON,
+        build=Build(settings.LOCAL_TORCH),
+        wheels=settings.LOCAL_WHEELS,
+    )
+
+
+def programs() -> Programs:
+    return Programs(settings.LOCAL_IMAGES, interpreter().python)
 
 
 def mountable_paths() -> list[str]:

@@ -63,6 +63,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
         "room": occupancies([cluster])[cluster.pk],
         "frameworks": cluster.capabilities.frameworks,
         "queues": cluster.capabilities.queues,
+        "preparation": cluster.definition.preparation(cluster),
         "rows": node_rows(
             cluster, without_labels(cluster.nodes.select_related("pool"))[:NODES_SHOWN]
         ),

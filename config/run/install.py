@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 VENV = ROOT / ".venv"
 NODE_MODULES = ROOT / "node_modules"
 VENDOR = ROOT / "static" / "vendor"
-RUN_LOCK = ROOT / "requirements-trainer.txt"
+RUN_LOCK = ROOT / "requirements.txt"
 DEV_LOCK = ROOT / "requirements-dev.txt"
 NPM_LOCK = ROOT / "package-lock.json"
 NPM_DEV = "typescript"  # only there if the packages for tests were installed, too
@@ -106,7 +106,7 @@ def install_python(*, dev: bool) -> None:
     locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
     if all(is_stamped(VENV, lock) for lock in locks):
         return
-    say(f"Installing Python packages from {locks[-1].name}; the first time takes minutes")
+    say(f"Installing Python packages from {locks[-1].name}")
     if not any(run_command([*installer, "-r", locks[-1]]) for installer in installers(python)):
         raise Missing(
             "The Python packages could not be installed; pip's own message is above.\n"

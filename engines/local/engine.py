@@ -22,9 +22,12 @@ from engines.base import (
 )
 from engines.findings import Finding
 from engines.local import supervisors
+from engines.local.interpreter.choice import Interpreter, own_interpreter
+from engines.local.interpreter.starting import ensure_preparation, python_finding
 from engines.local.observing import StateWatcher, observation
 from engines.local.planning import planner
 from engines.local.planning.environment import HOST, RENDEZVOUS
+from engines.local.planning.lookup import Programs
 from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder, hold_lock, read_json, read_log_piece, write_json
 from engines.local.records.plan import GangPlan
@@ -69,7 +72,8 @@ class LocalEngine:
     """Runs workloads on this machine. All state is below ``home``, so that any number of processes
     can use the engine at once.
 
-    ``images`` maps image patterns to commands, in which ``{python}`` is the running interpreter.
+    ``images`` maps image patterns to commands, in which ``{python}`` is that of ``interpreter``, by
+    default the one that runs Trainyard.
     ``restart_delay`` is the pause before the first restart in seconds; it doubles each time.
     ``paths`` are folders of this machine that workloads may mount.
     """
@@ -82,9 +86,11 @@ class LocalEngine:
         virtual_gpus: int,
         restart_delay: float = 1.0,
         paths: Sequence[str] = (),
+        interpreter: Interpreter | None = None,
     ) -> None:
         self.home = home.resolve()
-        self._images = images
+        self._interpreter = interpreter or own_interpreter(self.home)
+        self._programs = Programs(images, self._interpreter.python)
         self._machine = Machine(virtual_gpus)
         self._restart_delay = restart_delay
         self._paths = paths
@@ -103,22 +109,25 @@ class LocalEngine:
         return (self._node,)
 
     def check(self) -> tuple[Finding, ...]:
-        """Return what is wrong with the GPUs. All else is reported when a workload is submitted."""
-        return self._machine.state()[1]
+        """Return what the Python of the ranks is, and what is wrong with the GPUs; all else is
+        reported when a workload is submitted. A Python that is to be installed is installed from
+        the first check on, in the background."""
+        ensure_preparation(self._interpreter)
+        return (python_finding(self._interpreter), *self._machine.state()[1])
 
     def keep_queues(self, wanted: Wanted) -> None:
         """Do nothing: there are no queues here, because Trainyard decides who may start."""
 
     def plan(self, launch: Launch) -> GangPlan:
         """Return the plan for the supervisor. ``EngineRefused`` says what cannot be provided."""
-        plans = planner.Planner(self._images, self._node, self._restart_delay, self._paths)
+        plans = planner.Planner(self._programs, self._node, self._restart_delay, self._paths)
         return plans.plan(launch)
 
     def render(self, launch: Launch) -> list[Manifest]:
         return render(self.plan(launch), self._folder(launch.handle))
 
     def complaints(self, launch: Launch) -> Iterator[Problem]:
-        return planner.complaints(launch, self._images, self._paths)
+        return planner.complaints(launch, self._programs, self._paths)
 
     @_on_disk()
     def submit(self, launch: Launch) -> None:

@@ -23,15 +23,13 @@ HANG_SECONDS = 300.0
 HUNG = f"It did not start within {HANG_SECONDS / 60:.0f} minutes and was killed.\n"
 #: Deaths, in addition to the backoff limit, after which the workload is given up.
 SPARE_LIVES = 5
-#: The shell exits at once, so that init becomes the parent and reaps the process.
-DETACH = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh"]
 
 
 def start(folder: Folder) -> None:
     """Start a detached supervisor. A second one does no harm: only one gets the lock."""
     with folder.supervisor_log.open("ab") as log:
         shell = subprocess.run(
-            [*DETACH, sys.executable, "-m", "engines.local.supervisor", str(folder.path)],
+            [*processes.DETACH, sys.executable, "-m", "engines.local.supervisor", str(folder.path)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -16,13 +16,13 @@ from config.run import install
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty checkout with locks, and nothing installed."""
-    for lock in ("requirements-trainer.txt", "requirements-dev.txt", "package-lock.json"):
+    for lock in ("requirements.txt", "requirements-dev.txt", "package-lock.json"):
         (tmp_path / lock).write_text(f"{lock} 1")
     monkeypatch.setattr(install, "ROOT", tmp_path)
     monkeypatch.setattr(install, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(install, "NODE_MODULES", tmp_path / "node_modules")
     monkeypatch.setattr(install, "VENDOR", tmp_path / "static" / "vendor")
-    monkeypatch.setattr(install, "RUN_LOCK", tmp_path / "requirements-trainer.txt")
+    monkeypatch.setattr(install, "RUN_LOCK", tmp_path / "requirements.txt")
     monkeypatch.setattr(install, "DEV_LOCK", tmp_path / "requirements-dev.txt")
     monkeypatch.setattr(install, "NPM_LOCK", tmp_path / "package-lock.json")
     monkeypatch.setattr(install, "ICON_NAMES", tmp_path / "icons.txt")
@@ -69,8 +69,8 @@ def test_a_second_start_installs_nothing(commands: list[list[str]]) -> None:
 def test_a_changed_lock_installs_again(commands: list[list[str]], checkout: Path) -> None:
     install.main([])
     commands.clear()
-    lock = checkout / "requirements-trainer.txt"
-    lock.write_text("requirements-trainer.txt 2")
+    lock = checkout / "requirements.txt"
+    lock.write_text("requirements.txt 2")
     install.main([])
     assert [one[-1] for one in commands if "pip" in one] == [str(lock)]
     assert not [one for one in commands if "ci" in one]
@@ -198,15 +198,15 @@ def test_missing_python_is_told_by_make() -> None:
 
 
 def test_the_locks_name_no_machine_and_no_host() -> None:
-    image_lock = install.ROOT / "requirements.txt"
-    for lock in (image_lock, install.RUN_LOCK, install.DEV_LOCK, install.NPM_LOCK):
+    trainer_lock = install.ROOT / "requirements-trainer.txt"
+    for lock in (install.RUN_LOCK, trainer_lock, install.DEV_LOCK, install.NPM_LOCK):
         text = lock.read_text()
         assert "file:/" not in text
         assert '"resolved"' not in text
         assert "--index-url" not in text
         assert "--find-links" not in text
-    assert "torch==" not in image_lock.read_text()
-    assert "torch==2.13.0\n" in install.RUN_LOCK.read_text()
+    assert "torch==" not in install.RUN_LOCK.read_text()
+    assert "torch==2.13.0\n" in trainer_lock.read_text()
     assert "torch==2.13.0\n" in install.DEV_LOCK.read_text()
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from clusters.models import Cluster, State
 from clusters.nodes.occupancy import occupancies
+from engines.preparation import Preparation
 from spec.formats.stored import as_mapping
 from spec.phases import ENDED, HOLDING_RESOURCES, NEEDS_ATTENTION, STARTED, WAITING, Phase
 from workloads.home.needs import failure_in_words
@@ -172,6 +173,12 @@ def ended_rows(scope: HomeScope) -> list[tuple[Workload, str]]:
         (workload, dict(format_metrics(workload, ("loss",))).get("loss", ""))
         for workload in rows.order_by("-phase_updated_at")[:MOST_ROWS]
     ]
+
+
+def unfinished_preparations(scope: HomeScope) -> list[tuple[Cluster, Preparation]]:
+    """Return the clusters on which workloads wait for something that Trainyard prepares there."""
+    prepared = [(it, it.definition.preparation(it)) for it in scope.clusters]
+    return [(cluster, it) for cluster, it in prepared if it and not it.is_ready]
 
 
 def silent_clusters(scope: HomeScope) -> list[SilentCluster]:

@@ -34,7 +34,7 @@ TABLES = {"running": STARTED, "waiting": WAITING, "ended": ENDED}
 def home(request: Request) -> HttpResponse:
     """Render the overview; for htmx its live panels alone."""
     scope = HomeScope.parse(request.GET, request.user)
-    context: dict[str, Any] = {"scope": scope}
+    context: dict[str, Any] = {"scope": scope, "preparations": now.unfinished_preparations(scope)}
     if not scope.projects:
         names = [str(user) for user in access.permitted_users("access-rules.create")[:MOST_NAMED]]
         context["administrators"] = get_text_list(names, "or") or "an administrator"

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clusters.models import Cluster
+from engines.preparation import Preparation
 from projects.models import Project
 from spec.phases import Phase, Reason
 from spec.problems.errors import SpecError
@@ -46,6 +47,9 @@ def admit_waiting(cluster: Cluster) -> int:
     with transaction.atomic():
         # One admission at a time: two that read the same free room would both give it away.
         Cluster.objects.select_for_update().get(pk=cluster.pk)
+        if (preparation := cluster.definition.preparation(cluster)) and not preparation.is_ready:
+            _wait_for_preparation(cluster, preparation)
+            return 0
         started = 0
         while waiting := front.workloads_to_judge(cluster):
             more = _admit(cluster, waiting)
@@ -60,6 +64,9 @@ def predict_start(
 ) -> Verdict:
     """Whether a new gang of the project would start now, given the workloads ``there`` and those
     that wait already."""
+    preparation = cluster.definition.preparation(cluster)
+    if preparation and not preparation.is_ready:
+        return Verdict(False, Reason.CLUSTER_UNAVAILABLE, preparation.wait_message)
     limits = rule_limits.columns_at_submission(project, spec, gpus=0)
     draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now(), **limits)
     newcomer = contenders.contender(draft, spec, cluster.gpu_memory)
@@ -80,6 +87,12 @@ def start_order(cluster: Cluster) -> Iterator[UUID]:
     for decision in _decide(cluster, ahead, capacity.occupying_workloads(cluster)):
         if decision.kind is not DecisionKind.PREEMPT:
             yield UUID(decision.gang.key)
+
+
+def _wait_for_preparation(cluster: Cluster, preparation: Preparation) -> None:
+    for workload in Workload.objects.waiting().filter(cluster=cluster):
+        if workload.reason != Reason.PREEMPTED:  # its page says that it was preempted
+            _keep_waiting(workload, Reason.CLUSTER_UNAVAILABLE, preparation.wait_message)
 
 
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:

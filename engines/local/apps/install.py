@@ -2,6 +2,7 @@
 environment."""
 
 import fcntl
+import os
 import shlex
 import subprocess
 import sys
@@ -84,9 +85,19 @@ def _print(text: str) -> None:
 
 
 def _share_own_packages(folder: Path) -> None:
-    """Let the environment import Trainyard's packages. Its own packages come first."""
-    own = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
-    (Path(own) / PATH_FILE).write_text(sysconfig.get_path("purelib") + "\n")
+    """Let the environment import the packages of the ranks' Python, if that is of the same version,
+    and Trainyard's. Its own packages come first."""
+    places = [
+        _packages_of(os.environ.get("VIRTUAL_ENV", sys.prefix)),
+        sysconfig.get_path("purelib"),
+    ]
+    text = "".join(f"{place}\n" for place in dict.fromkeys(places))
+    Path(_packages_of(str(folder)), PATH_FILE).write_text(text)
+
+
+def _packages_of(environment: str) -> str:
+    """Return where an environment of this version of Python has its packages."""
+    return sysconfig.get_path("purelib", vars={"base": environment, "platbase": environment})
 
 
 if __name__ == "__main__":

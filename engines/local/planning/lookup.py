@@ -4,7 +4,6 @@ program, and a command for its image."""
 import os
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,15 +12,23 @@ from pathlib import Path
 from engines.base import Launch
 from engines.local.apps.catalog import STARTER
 from engines.local.planning.environment import REFERENCE, Variables, expand, hide_secrets
-from engines.local.system.inherited import base_variables
+from engines.local.system.inherited import OWN_PYTHON, base_variables
 from spec.framework import Head
 from spec.phases import Reason
 from spec.values.variable import REFERENCE as VALUE_REFERENCE
 from spec.values.variable import expand_value
 from spec.workload import Replica, WorkloadSpec
 
-Images = Mapping[str, Sequence[str]]
 HUB = "docker.io/"  # the registry of images without one
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What ranks can run on this machine: a command for each pattern of ``images``, and what is
+    installed next to ``python``."""
+
+    images: Mapping[str, Sequence[str]]
+    python: Path = OWN_PYTHON
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Lack:
     reason: Reason = Reason.REFUSED
 
 
-def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
+def lacks(launch: Launch, programs: Programs) -> Iterator[Lack]:
     """Yield everything that is missing and that nothing will provide before the ranks start.
 
     Nothing is looked up below a mounted path, whose content comes with the volume.
@@ -46,7 +53,7 @@ def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
         if spec.batch_script:
             continue
         if role.leads or not has_idle_workers(spec):
-            yield from _program_lacks(role.replica, role.path, images, launch)
+            yield from _program_lacks(role.replica, role.path, programs, launch)
 
 
 def _interpreter_lacks(script: str) -> Iterator[Lack]:
@@ -62,35 +69,35 @@ def has_idle_workers(spec: WorkloadSpec) -> bool:
     return spec.framework_traits.head is Head.LAUNCHER and spec.master is not None
 
 
-def find_command(replica: Replica, images: Images) -> list[str] | None:
+def find_command(replica: Replica, programs: Programs) -> list[str] | None:
     """Return the command of a replica or its image, with variables unexpanded; ``None`` if there
     is none."""
     if replica.command:
         words: list[str] | None = shlex.split(replica.command)
     else:
-        words = _catalog_command(replica.image, images)
+        words = _catalog_command(replica.image, programs)
     if words is None:
         return None
     return words + shlex.split(replica.args or "")
 
 
-def _catalog_command(image: str | None, images: Images) -> list[str] | None:
+def _catalog_command(image: str | None, programs: Programs) -> list[str] | None:
     """Return the command that the image catalog has for an image; ``None`` if it has none."""
     if image is None:
         return None
     has_version = ":" in image.rpartition("/")[2] or "@" in image
     name = image if has_version else f"{image}:latest"
     name = name.removeprefix(HUB)
-    for pattern, words in images.items():
+    for pattern, words in programs.images.items():
         if fnmatchcase(name, pattern):
-            return [part for word in words for part in _fill_placeholder(word)]
+            return [part for word in words for part in _fill_placeholder(word, programs)]
     return None
 
 
-def _fill_placeholder(word: str) -> list[str]:
-    """Replace ``{python}`` by the interpreter that runs Trainyard, and ``{app}`` by the program
-    that installs and starts apps."""
-    return STARTER if word == "{app}" else [word.replace("{python}", sys.executable)]
+def _fill_placeholder(word: str, programs: Programs) -> list[str]:
+    """Replace ``{python}`` by the Python of the ranks, and ``{app}`` by the program that installs
+    and starts apps."""
+    return STARTER if word == "{app}" else [word.replace("{python}", str(programs.python))]
 
 
 def _working_dir_lacks(replica: Replica, part: str) -> Iterator[Lack]:
@@ -108,12 +115,14 @@ def _working_dir_lacks(replica: Replica, part: str) -> Iterator[Lack]:
         yield Lack(field, f"{problem}, {way_out}")
 
 
-def _program_lacks(replica: Replica, part: str, images: Images, launch: Launch) -> Iterator[Lack]:
+def _program_lacks(
+    replica: Replica, part: str, programs: Programs, launch: Launch
+) -> Iterator[Lack]:
     """Yield the program if it is missing. ``part`` is the path of the replica in the spec. With a
     setup, the program can only be found after the setup has run."""
-    words = find_command(replica, images)
+    words = find_command(replica, programs)
     if words is None:
-        known_images = ", ".join(images) or "the images listed in LOCAL_IMAGES"
+        known_images = ", ".join(programs.images) or "the images listed in LOCAL_IMAGES"
         message = (
             f"{replica.image} has no command on this machine, which runs programs and does not "
             f"pull images; enter a command (--command on the command line), or use one of "
@@ -122,12 +131,14 @@ def _program_lacks(replica: Replica, part: str, images: Images, launch: Launch) 
         yield Lack(f"{part}.image", message, Reason.IMAGE_UNKNOWN)
         return
     field = f"{part}.command" if replica.command else f"{part}.image"
-    problem = _program_problem(replica, words, first_run=launch.run == 1)
+    problem = _program_problem(replica, words, programs, first_run=launch.run == 1)
     if problem and not launch.spec.setup:
         yield Lack(field, problem, Reason.COMMAND_NOT_FOUND)
 
 
-def _program_problem(replica: Replica, words: list[str], *, first_run: bool) -> str:
+def _program_problem(
+    replica: Replica, words: list[str], programs: Programs, *, first_run: bool
+) -> str:
     """Return why the program cannot be started; empty if it can, or if only the start can tell."""
     if not words:
         return "the command has no program; enter one"
@@ -140,14 +151,14 @@ def _program_problem(replica: Replica, words: list[str], *, first_run: bool) -> 
     # Messages show the name without secrets. Its variables are known, or we had returned.
     label = _expand_known(words[0], hide_secrets(variables)) or ""
     if "/" not in program:
-        return _name_problem(program, replica, variables, label=label)
+        return _name_problem(program, replica, variables, programs, label=label)
     if Path(program).is_absolute():
-        return _path_problem(program, replica, label=label)
+        return _path_problem(program, replica, programs, label=label)
     if replica.working_dir:
         if not _is_folder(replica.working_dir):  # that is reported for the field itself
             return ""
         path = str(Path(replica.working_dir, program))
-        return _path_problem(path, replica, label=str(Path(replica.working_dir, label)))
+        return _path_problem(path, replica, programs, label=str(Path(replica.working_dir, label)))
     if not first_run:
         return ""  # an earlier run may have created it in the rank's folder
     return (
@@ -168,12 +179,16 @@ def _known_variables(replica: Replica) -> Variables:
     return variables
 
 
-def _name_problem(program: str, replica: Replica, variables: Variables, *, label: str) -> str:
+def _name_problem(
+    program: str, replica: Replica, variables: Variables, programs: Programs, *, label: str
+) -> str:
     """Return why a program without a path is not found; empty if it is, or if a volume may bring
     it."""
-    path = variables.get("PATH", base_variables()["PATH"])
+    path = variables.get("PATH", base_variables(programs.python)["PATH"])
     if any(_is_mounted(folder, replica) for folder in path.split(os.pathsep)):
         return ""
+    if not programs.python.exists():
+        return ""  # it is being installed, and the workload waits for it
     if shutil.which(program, path=path):
         return ""
     return (
@@ -182,9 +197,9 @@ def _name_problem(program: str, replica: Replica, variables: Variables, *, label
     )
 
 
-def _path_problem(program: str, replica: Replica, *, label: str) -> str:
+def _path_problem(program: str, replica: Replica, programs: Programs, *, label: str) -> str:
     """Return why the program at a path cannot be started; empty if it can."""
-    if program == sys.executable or _is_mounted(program, replica) or shutil.which(program):
+    if program == str(programs.python) or _is_mounted(program, replica) or shutil.which(program):
         return ""
     if os.access(program, os.F_OK) and not _is_folder(program):
         return (

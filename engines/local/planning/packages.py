@@ -9,8 +9,8 @@ from pathlib import Path
 
 from engines.local.apps.catalog import JAX, TENSORFLOW, XGBOOST, AppCommand, LocalApp, find_app
 from engines.local.apps.install import is_installed
-from engines.local.planning.lookup import Images, Lack, find_command, has_idle_workers
-from engines.local.system.inherited import ROOT
+from engines.local.planning.lookup import Lack, Programs, find_command, has_idle_workers
+from engines.local.system.inherited import OWN_PYTHON, ROOT
 from spec.framework import Framework
 from spec.workload import Replica, WorkloadSpec
 
@@ -20,30 +20,30 @@ MODULES: dict[Framework, tuple[str, LocalApp]] = {
     Framework.XGBOOST: ("xgboost", XGBOOST),
     Framework.JAX: ("jax", JAX),
 }
-PYTHONS = frozenset({"python", "python3", Path(sys.executable).name})
+PYTHONS = frozenset({"python", "python3"})
 #: Variables with which another Python runs, or one that finds other packages.
 OTHER_PATHS = frozenset({"PATH", "PYTHONPATH", "PYTHONHOME"})
 
 
-def lacking_packages(spec: WorkloadSpec, images: Images) -> Iterator[Lack]:
+def lacking_packages(spec: WorkloadSpec, programs: Programs) -> Iterator[Lack]:
     """Yield each replica whose program needs packages that are not installed, with the command that
     installs them.
 
     Only what is certain is reported: nothing about a setup or a batch script, which may prepare
-    anything, and of other programs only those that Trainyard's own Python runs.
+    anything, and of other programs only those that the Python of the ranks runs.
     """
     if spec.setup or spec.batch_script:
         return
     for role in spec.described_roles:
-        words = find_command(role.replica, images)
+        words = find_command(role.replica, programs)
         if not words or (has_idle_workers(spec) and not role.leads):
             continue
         app_command = find_app(words)
         field = f"{role.path}.command" if role.replica.command else f"{role.path}.image"
         if app_command and not is_installed(app_command.folder):
             yield Lack(field, _app_message(app_command))
-        elif not app_command and _runs_own_python(role.replica, words[0]):
-            yield from _module_lacks(field, spec.distributed_framework)
+        elif not app_command and _runs_known_python(role.replica, words[0], programs.python):
+            yield from _module_lacks(field, spec.distributed_framework, programs.python)
 
 
 def _app_message(command: AppCommand) -> str:
@@ -56,24 +56,32 @@ def _app_message(command: AppCommand) -> str:
     )
 
 
-def _module_lacks(field: str, framework: Framework | None) -> Iterator[Lack]:
+def _module_lacks(field: str, framework: Framework | None, python: Path) -> Iterator[Lack]:
     if framework not in MODULES:
         return
     module, app = MODULES[framework]
-    if find_spec(module) is None:
-        pip = shlex.join([sys.executable, "-m", "pip", "install", *app.packages])
+    if not _has_module(python, module):
+        pip = shlex.join([str(python), "-m", "pip", "install", *app.packages])
         yield Lack(
             field,
-            f"is run by Trainyard's own Python, which has no {app.label}; the command {pip} "
+            f"is run by {python}, which has no {app.label}; the command {pip} "
             "installs it, or give the path of a Python that has it",
         )
 
 
-def _runs_own_python(replica: Replica, program: str) -> bool:
-    """Whether a program is the Python that runs Trainyard, with its packages."""
+def _has_module(python: Path, module: str) -> bool:
+    """Whether a package is installed where a Python looks by itself."""
+    if python == OWN_PYTHON:
+        return find_spec(module) is not None
+    return any(python.parent.parent.glob(f"lib/python3*/site-packages/{module}"))
+
+
+def _runs_known_python(replica: Replica, program: str, python: Path) -> bool:
+    """Whether a program is the Python that ranks find by that name, with its packages."""
     if OTHER_PATHS & {variable.name for variable in replica.environment_variables}:
         return False
-    if program == sys.executable:
+    if program == str(python):
         return True
-    own_folder = str(Path(sys.executable).parent)  # the first in the PATH of every rank
-    return program in PYTHONS and shutil.which(program, path=own_folder) is not None
+    first_folder = str(python.parent)  # of the PATH of every rank
+    has_name = program in {*PYTHONS, python.name}
+    return has_name and shutil.which(program, path=first_folder) is not None

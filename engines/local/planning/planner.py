@@ -27,19 +27,19 @@ HOSTFILE_SOURCE = "runs/{run}/volumes/hostfile"
 
 
 def complaints(
-    launch: Launch, images: lookup.Images, paths: Sequence[str] = ()
+    launch: Launch, programs: lookup.Programs, paths: Sequence[str] = ()
 ) -> Iterator[Problem]:
     """Yield everything that a start would refuse: what cannot be provided here, and what is missing
     now. ``paths`` are folders of this machine that workloads may mount."""
     yield from refusals.complaints(launch, paths)
-    yield from map(_to_problem, lookup.lacks(launch, images))
+    yield from map(_to_problem, lookup.lacks(launch, programs))
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes plans from the image catalog, and the programs and folders of this machine."""
+    """Makes plans from the programs and folders of this machine."""
 
-    images: lookup.Images
+    programs: lookup.Programs
     node: NodeInfo
     restart_delay: float = 1.0
     paths: Sequence[str] = ()
@@ -49,7 +49,7 @@ class Planner:
         field, and what to do."""
         spec = launch.spec
         handle = launch.handle
-        problems = list(complaints(launch, self.images, self.paths))
+        problems = list(complaints(launch, self.programs, self.paths))
         if problems:
             raise_complaints(problems, reason=self._reason(launch, problems[0]))
         return GangPlan(
@@ -62,7 +62,7 @@ class Planner:
             backoff_limit=spec.backoff_limit,
             grace=spec.termination_grace_period_seconds,
             restart_delay=self.restart_delay,
-            base=base_variables(),
+            base=base_variables(self.programs.python),
             ranks=[self._rank_plan(launch, pod) for pod in spec.pods],
             time_limit=spec.time_limit_seconds,
             ran=launch.ran,
@@ -76,7 +76,7 @@ class Planner:
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:
         """Return the reason to show for the first problem."""
-        lack = next(lookup.lacks(launch, self.images), None)
+        lack = next(lookup.lacks(launch, self.programs), None)
         if lack and _to_problem(lack) == problem:
             return lack.reason
         return Reason.REFUSED
@@ -126,7 +126,7 @@ class Planner:
         has_launcher = _has_launcher(launch)
         if has_launcher and not pod.leads:
             return mpi.worker_command(pod.name)
-        argv = lookup.find_command(pod.replica, self.images) or []
+        argv = lookup.find_command(pod.replica, self.programs) or []
         if has_launcher:
             return mpi.launcher_command(argv, spec.num_workers, spec.slots_per_worker)
         return argv

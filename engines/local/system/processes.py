@@ -14,6 +14,9 @@ from engines.shared.starts import is_same
 
 #: Seconds that a process may take to exec another program on a busy machine.
 EXEC_SECONDS = 5.0
+#: Before a command, starts it apart from its caller and prints its pid. The shell exits at once, so
+#: that init becomes the parent and reaps the process.
+DETACH = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh"]
 
 
 def is_alive(pid: int, started: str) -> bool:

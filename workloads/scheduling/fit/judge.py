@@ -139,6 +139,9 @@ def apply_admission(fit: Fit, *, starts: bool, reason: Reason, message: str) -> 
         return fit
     if reason == Reason.WAITING_FOR_QUOTA:
         return replace(fit, answer=Answer.LATER, cause=Cause(CauseKind.QUOTA, message), note="")
+    if reason == Reason.CLUSTER_UNAVAILABLE:
+        cause = Cause(CauseKind.OTHER, message, precise_reason=reason)
+        return replace(fit, answer=Answer.LATER, cause=cause, note="")
     evidence = fit.cause or Cause(CauseKind.CAPACITY, message)
     cause = Cause(CauseKind.CAPACITY, message, shares=evidence.shares, total=evidence.total)
     return replace(fit, answer=Answer.LATER, cause=cause, note="")

@@ -8,6 +8,7 @@ import pytest
 
 from engines.base import EngineRefused, Launch
 from engines.local.planning import planner
+from engines.local.planning.lookup import Programs
 from spec.formats.documents import load_spec
 from spec.phases import Phase
 from spec.problems.errors import path_text
@@ -35,7 +36,7 @@ def asked(*, run: int = 1, **worker: Any) -> Launch:
 
 
 def complaints(launched: Launch) -> dict[str, str]:
-    return {path_text(it.path): it.message for it in planner.complaints(launched, IMAGES)}
+    return {path_text(it.path): it.message for it in planner.complaints(launched, Programs(IMAGES))}
 
 
 def test_missing_and_refused_parts_are_reported_together(rig: LocalRig) -> None:

@@ -8,6 +8,7 @@ import pytest
 from config.settings import LOCAL_IMAGES
 from engines.base import Launch, Observation
 from engines.local.engine import LocalEngine
+from engines.local.planning.lookup import Programs
 from engines.local.planning.planner import complaints
 from spec.framework import Framework
 from spec.phases import Phase
@@ -97,9 +98,9 @@ def test_a_workload_whose_workers_have_a_program_but_no_launcher_is_refused(
     rig: LocalRig,
 ) -> None:
     launch = launched(rig, "true", master=Replica(image="any", command="mpirun true"))
-    assert [path_text(it.path) for it in complaints(launch, IMAGES)] == ["worker.command"]
+    assert [path_text(it.path) for it in complaints(launch, Programs(IMAGES))] == ["worker.command"]
     alone = launched(rig, "true", architecture=Architecture.WORKERS_ONLY)
-    assert [path_text(it.path) for it in complaints(alone, IMAGES)] == ["architecture"]
+    assert [path_text(it.path) for it in complaints(alone, Programs(IMAGES))] == ["architecture"]
 
 
 def test_a_shell_in_the_launcher_starts_ranks_on_the_workers(

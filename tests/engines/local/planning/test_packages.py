@@ -8,6 +8,7 @@ import pytest
 
 from engines.local.apps.install import READY
 from engines.local.planning import packages
+from engines.local.planning.lookup import Programs
 from spec.formats.documents import load_spec
 from spec.framework import Framework
 
@@ -15,7 +16,7 @@ from spec.framework import Framework
 def lacking(folder: Path, framework: Framework, **worker: Any) -> dict[str, str]:
     images = {"example/*:*": ["{app}", "xgboost", str(folder), "localhost"]}
     spec = load_spec({"distributedFramework": framework, "worker": {"image": "a/b:1"} | worker})
-    return {lack.field: lack.message for lack in packages.lacking_packages(spec, images)}
+    return {lack.field: lack.message for lack in packages.lacking_packages(spec, Programs(images))}
 
 
 def test_an_image_whose_packages_are_missing_says_how_to_install_them(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from engines.base import Launch
 from engines.local.planning import setup
+from engines.local.planning.lookup import Programs
 from engines.local.planning.planner import complaints
 from engines.local.records.state import Record
 from spec.phases import Phase
@@ -87,15 +88,15 @@ def _words(rig: LocalRig, launched: Launch) -> list[list[str]]:
 
 def test_a_program_that_the_setup_may_bring_is_not_missed(rig: LocalRig) -> None:
     without_setup = launch("true", worker=Replica(image="any", command="comes-later --x"))
-    assert [it.field for it in complaints(without_setup, IMAGES)] == ["worker.command"]
+    assert [it.field for it in complaints(without_setup, Programs(IMAGES))] == ["worker.command"]
     brought = launch("true", worker=without_setup.spec.worker, setup=("export PATH=$PATH:/opt/it",))
-    assert not list(complaints(brought, IMAGES))
+    assert not list(complaints(brought, Programs(IMAGES)))
 
 
 def test_a_machine_without_bash_refuses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *args, **kwargs: None)
     with_setup = launch("/bin/true", setup=("true",))
-    messages = {it.field: it.message for it in complaints(with_setup, IMAGES)}
+    messages = {it.field: it.message for it in complaints(with_setup, Programs(IMAGES))}
     assert messages["setup"].startswith("this machine has no bash")
 
 

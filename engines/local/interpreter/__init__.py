@@ -1,0 +1,1 @@
+"""The Python that ranks run: which one it is, and its installation by Trainyard."""
