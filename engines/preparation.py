@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Stage(StrEnum):
+class PreparationStage(StrEnum):
     """The steps of a preparation, in order; the last two are its ends."""
 
     WAITING = "waiting"
@@ -17,13 +17,13 @@ class Stage(StrEnum):
 
 
 STEPS = {
-    Stage.WAITING: "Waiting for a worker to begin.",
-    Stage.LISTING: "Asking the package index which files it takes.",
-    Stage.FETCHING: "Fetching packages.",
-    Stage.UNPACKING: "Unpacking packages.",
-    Stage.CHECKING: "Checking whether torch works and sees GPUs.",
-    Stage.READY: "Ready.",
-    Stage.FAILED: "Failed.",
+    PreparationStage.WAITING: "Waiting for a worker to begin.",
+    PreparationStage.LISTING: "Asking the package index which files are needed.",
+    PreparationStage.FETCHING: "Fetching packages.",
+    PreparationStage.UNPACKING: "Unpacking packages.",
+    PreparationStage.CHECKING: "Checking whether torch works and sees GPUs.",
+    PreparationStage.READY: "Ready.",
+    PreparationStage.FAILED: "Failed.",
 }
 
 
@@ -34,7 +34,7 @@ class Preparation:
     ``summary`` says what is ready. ``problem`` says why it failed, and ``advice`` what to do.
     """
 
-    stage: Stage
+    stage: PreparationStage
     summary: str = ""
     problem: str = ""
     advice: str = ""
@@ -44,11 +44,11 @@ class Preparation:
 
     @property
     def is_ready(self) -> bool:
-        return self.stage is Stage.READY
+        return self.stage is PreparationStage.READY
 
     @property
     def has_failed(self) -> bool:
-        return self.stage is Stage.FAILED
+        return self.stage is PreparationStage.FAILED
 
     @property
     def step(self) -> str:
@@ -58,7 +58,7 @@ class Preparation:
     @property
     def seconds_left(self) -> float | None:
         """The time until all is fetched; ``None`` if nobody can tell."""
-        if self.stage is not Stage.FETCHING or not self.speed:
+        if self.stage is not PreparationStage.FETCHING or not self.speed:
             return None
         return (self.total - self.done) / self.speed
 
@@ -67,7 +67,7 @@ class Preparation:
         """What a workload is told that waits for the preparation."""
         if self.has_failed:
             return f"PyTorch is not ready on this machine: {self.problem} {self.advice}"
-        if self.stage is Stage.FETCHING:
+        if self.stage is PreparationStage.FETCHING:
             amount = f"{self.done / 1e9:.1f} of {self.total / 1e9:.1f} GB are here"
-            return f"It starts by itself once PyTorch is installed: {amount}."
-        return "It starts by itself once PyTorch is installed on this machine."
+            return f"It starts automatically once PyTorch is installed: {amount}."
+        return "It starts automatically once PyTorch is installed on this machine."

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from clusters.services import ensure_local
-from engines.preparation import Preparation, Stage
+from engines.preparation import Preparation, PreparationStage
 
 LOOK_SECONDS = 1.0
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
 
 def describe(preparation: Preparation) -> str:
-    if preparation.stage is not Stage.FETCHING:
+    if preparation.stage is not PreparationStage.FETCHING:
         return preparation.step
     percent = int(preparation.done / preparation.total * 100)
     return f"Fetched {percent} % of {preparation.total / 1e9:.1f} GB."

@@ -11,8 +11,8 @@ from engines.local.interpreter.installation import prepare
 from engines.local.interpreter.starting import interpreter_from_json
 from engines.local.records.layout import hold_lock
 
-#: With this it has a tenth of the time of another process, and so goes on next to trainings.
-LOW_PRIORITY = 10
+#: With this it has a third of the time of another process, and so goes on next to trainings.
+LOW_PRIORITY = 5
 #: A session has a share of the processors, whatever the priority of its processes; this sets it.
 SESSION_PRIORITY = Path("/proc/self/autogroup")
 

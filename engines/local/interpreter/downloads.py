@@ -40,7 +40,7 @@ class RemoteFile:
         return unquote(urlsplit(self.url).path.rpartition("/")[2])
 
 
-class Fetcher:
+class Downloader:
     """Fetches files into a folder.
 
     ``passwords`` maps hosts to ``user:password``. ``certificates`` is a file with more authorities.

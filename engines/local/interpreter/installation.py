@@ -15,11 +15,11 @@ from pathlib import Path
 from urllib.error import URLError
 
 from engines.local.interpreter.choice import LOCK, Build, Interpreter, Origin, requirements
-from engines.local.interpreter.downloads import CannotFetch, Fetcher, RemoteFile
+from engines.local.interpreter.downloads import CannotFetch, Downloader, RemoteFile
 from engines.local.interpreter.record import write_record
 from engines.local.records.journal import is_full
 from engines.local.system import nvidia
-from engines.preparation import Preparation, Stage
+from engines.preparation import Preparation, PreparationStage
 
 #: An index of torch's builds for the CPU only, of a tenth of the size, and the seconds within which
 #: it has to answer.
@@ -74,15 +74,17 @@ def prepare(interpreter: Interpreter) -> Preparation:
     try:
         if interpreter.origin is Origin.INSTALLED and not _is_complete(interpreter):
             _Installation(interpreter).run()
-        write_record(interpreter, Preparation(Stage.CHECKING))
-        outcome = Preparation(Stage.READY, summary=check(interpreter))
+        write_record(interpreter, Preparation(PreparationStage.CHECKING))
+        outcome = Preparation(PreparationStage.READY, summary=check(interpreter))
     except CannotPrepare as error:
-        outcome = Preparation(Stage.FAILED, problem=str(error), advice=error.advice)
+        outcome = Preparation(PreparationStage.FAILED, problem=str(error), advice=error.advice)
     except OSError as error:
         if not is_full(error):
             raise
         problem = f"The disk of {interpreter.home} is full: {error.strerror}."
-        outcome = Preparation(Stage.FAILED, problem=problem, advice=f"Free some space. {OWN_WAY}")
+        outcome = Preparation(
+            PreparationStage.FAILED, problem=problem, advice=f"Free some space. {OWN_WAY}"
+        )
     with suppress(OSError):  # without room for this file, the next look begins again
         write_record(interpreter, outcome)
     return outcome
@@ -138,21 +140,21 @@ class _Installation:
 
     def __init__(self, interpreter: Interpreter) -> None:
         self.interpreter = interpreter
-        self.preparation = Preparation(Stage.LISTING)
+        self.preparation = Preparation(PreparationStage.LISTING)
         self.written = 0.0  # monotonic time of the last record
         self.samples: list[tuple[float, int]] = []  # of bytes fetched, by monotonic time
 
     def run(self) -> None:
-        self._report(Preparation(Stage.LISTING))
+        self._report(Preparation(PreparationStage.LISTING))
         self._create_environment()
         if self.interpreter.wheels:
             folder = str(self.interpreter.wheels)
-            self._report(Preparation(Stage.UNPACKING))
+            self._report(Preparation(PreparationStage.UNPACKING))
             self._install(["--find-links", folder, "-c", str(LOCK), *requirements()])
         else:
             files = self._list_files()
             paths = self._fetch(files)
-            self._report(replace(self.preparation, stage=Stage.UNPACKING, speed=0.0))
+            self._report(replace(self.preparation, stage=PreparationStage.UNPACKING, speed=0.0))
             self._install(["--no-deps", *map(str, paths)])
         _complete_mark(self.interpreter).touch()  # last: an environment without it is incomplete
         shutil.rmtree(self.interpreter.downloads, ignore_errors=True)
@@ -199,13 +201,13 @@ class _Installation:
     def _fetch(self, files: Sequence[RemoteFile]) -> list[Path]:
         configuration = self._pip("config", "list")
         passwords = {host: password for password, host in PASSWORD.findall(configuration)}
-        fetcher = Fetcher(self.interpreter.downloads, passwords, _certificates(configuration))
+        downloader = Downloader(self.interpreter.downloads, passwords, _certificates(configuration))
         try:
-            total = sum(map(fetcher.size_of, files))
-            done = sum(map(fetcher.fetched_bytes, files))
+            total = sum(map(downloader.size_of, files))
+            done = sum(map(downloader.fetched_bytes, files))
             self._require_space(total, done)
-            self._report(Preparation(Stage.FETCHING, done=done, total=total))
-            return [fetcher.fetch(file, self._advance) for file in files]
+            self._report(Preparation(PreparationStage.FETCHING, done=done, total=total))
+            return [downloader.fetch(file, self._advance) for file in files]
         except (CannotFetch, URLError) as error:
             raise CannotPrepare(f"The packages cannot be fetched: {error}.", NETWORK) from error
 

@@ -6,14 +6,14 @@ from typing import Self
 
 from engines.local.interpreter.choice import Interpreter
 from engines.local.records.layout import Json, read_json, write_json
-from engines.preparation import Preparation, Stage
+from engines.preparation import Preparation, PreparationStage
 
 #: Seconds after which a failed preparation is tried again by itself, because a network comes back.
 TRY_AGAIN_AFTER = 600.0
 
 
 @dataclass(frozen=True)
-class Record:
+class PreparationRecord:
     """A preparation of one ``python``, as it was ``at`` a time in seconds since 1970."""
 
     python: str
@@ -36,17 +36,19 @@ class Record:
 
     @property
     def is_over(self) -> bool:
-        return self.stage in {Stage.READY, Stage.FAILED}
+        return self.stage in {PreparationStage.READY, PreparationStage.FAILED}
 
     @property
     def is_due_again(self) -> bool:
         """Whether it failed some time ago. The clock may have been set back."""
-        return self.stage == Stage.FAILED and abs(time.time() - self.at) > TRY_AGAIN_AFTER
+        return (
+            self.stage == PreparationStage.FAILED and abs(time.time() - self.at) > TRY_AGAIN_AFTER
+        )
 
     def preparation(self) -> Preparation:
         values: Json = asdict(self)
         del values["python"], values["at"]
-        return Preparation(**values | {"stage": Stage(self.stage)})
+        return Preparation(**values | {"stage": PreparationStage(self.stage)})
 
 
 def write_record(interpreter: Interpreter, preparation: Preparation) -> None:

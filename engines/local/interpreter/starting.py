@@ -11,11 +11,11 @@ from typing import Any
 
 from engines.findings import Finding, Level
 from engines.local.interpreter.choice import Build, Interpreter, Origin
-from engines.local.interpreter.record import Record, forget_record
+from engines.local.interpreter.record import PreparationRecord, forget_record
 from engines.local.records.layout import hold_lock
 from engines.local.system.inherited import ROOT, base_variables
 from engines.local.system.processes import DETACH
-from engines.preparation import Preparation, Stage
+from engines.preparation import Preparation, PreparationStage
 
 AREA = "Python of trainings"  # of the finding
 IN_PREPARATION = "Trainyard installs it. Workloads that are submitted now start once it is there."
@@ -27,9 +27,9 @@ PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 def preparation_of(interpreter: Interpreter) -> Preparation:
     """Return how far the preparation is. Nothing has to be prepared of Trainyard's own Python."""
     if interpreter.origin is Origin.OWN:
-        return Preparation(Stage.READY, summary=_describe_own())
-    record = Record.read(interpreter)
-    return record.preparation() if record else Preparation(Stage.WAITING)
+        return Preparation(PreparationStage.READY, summary=_describe_own())
+    record = PreparationRecord.read(interpreter)
+    return record.preparation() if record else Preparation(PreparationStage.WAITING)
 
 
 @cache
@@ -55,7 +55,7 @@ def ensure_preparation(interpreter: Interpreter) -> None:
     continued, and one that failed is tried again after some minutes."""
     if interpreter.origin is Origin.OWN:
         return
-    record = Record.read(interpreter)
+    record = PreparationRecord.read(interpreter)
     if record and record.is_over and not record.is_due_again:
         return
     try:

@@ -16,9 +16,9 @@ import pytest
 from engines.local.interpreter import downloads, installation
 from engines.local.interpreter.choice import Interpreter, Origin
 from engines.local.interpreter.installation import prepare
-from engines.local.interpreter.record import Record
+from engines.local.interpreter.record import PreparationRecord
 from engines.local.interpreter.starting import ensure_preparation, preparation_of, prepare_again
-from engines.preparation import Preparation, Stage
+from engines.preparation import Preparation, PreparationStage
 from tests.engines.local.interpreter.index import Index, serve
 from tests.waiting import wait_for
 
@@ -55,7 +55,7 @@ def test_an_index_that_breaks_off_is_continued(index: Index, interpreter: Interp
 
     index.before_piece = break_off
     outcome = prepare(interpreter)
-    assert outcome.stage is Stage.READY, outcome
+    assert outcome.stage is PreparationStage.READY, outcome
     assert "with torch 2.13.0" in outcome.summary
     assert sum(index.sent.values()) == index.total  # to the byte
     assert not interpreter.downloads.exists()
@@ -76,7 +76,7 @@ def test_a_process_that_is_killed_is_continued_by_the_next_look(
     index.before_piece = hold
     ensure_preparation(interpreter)
     wait_for(begun.is_set, 60)
-    wait_for(lambda: preparation_of(interpreter).stage is Stage.FETCHING, 30)
+    wait_for(lambda: preparation_of(interpreter).stage is PreparationStage.FETCHING, 30)
     os.kill(preparing_process(interpreter), signal.SIGKILL)
     goes_on.set()
     wait_for(lambda: preparing_process(interpreter) == 0, 10)
@@ -152,8 +152,8 @@ def test_a_python_of_ones_own_needs_torch(tmp_path: Path) -> None:
     assert "with torch 2.9" in prepare(chosen).summary
     missing = Interpreter(Origin.CHOSEN, tmp_path / "none", tmp_path / "training")
     assert "does not start" in prepare(missing).problem
-    assert Record.read(chosen) is None  # the record is of one Python
-    assert preparation_of(chosen) == Preparation(Stage.WAITING)
+    assert PreparationRecord.read(chosen) is None  # the record is of one Python
+    assert preparation_of(chosen) == Preparation(PreparationStage.WAITING)
 
 
 def test_a_folder_of_wheels_is_enough(
