@@ -91,7 +91,8 @@ def _keep_output(
     workflow = group.workflow
     project = workflow.project
     claim = output_claim(workflow.label, task.name)
-    folder = project.cluster.definition.claim_folder(project.name, claim)
+    cluster = project.cluster
+    folder = cluster.definition.claim_folder(cluster, project.name, claim)
     files = dict(_chosen_files(folder, output)) if folder else {}
     if not files:
         return

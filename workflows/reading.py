@@ -83,7 +83,7 @@ def read_file(file: WorkflowFile, *, project: Project, by: User) -> ReadFile:
     known = KnownNames(
         platforms={} if is_one_machine else settings.WORKFLOW_PLATFORMS,
         credentials=_credential_keys(project, by),
-        reads_claims=is_one_machine,
+        reads_claims=project.cluster.definition.reads_claims(project.cluster),
         pools={pool.name: pool.project_id == project.pk for pool in Pool.objects.visible_to(by)},
     )
     imported = map_workflow(read, files=files, known=known)

@@ -62,12 +62,15 @@ def draft_of(
     later: Container[str] = (),
     port: int | None = None,
 ) -> WorkloadDraft:
-    """Return the draft of a group's workload. ``label`` replaces ``{{workflow_id}}``, and on one
-    machine ``port`` the usual port; without one, for a draft that is only checked, any port.
-    Datasets that are made ``later``, by other groups, are left out."""
+    """Return the draft of a group's workload.
+
+    ``label`` replaces ``{{workflow_id}}``, and where ranks share ports ``port`` the usual one;
+    without one, for a draft that is only checked, any port. Datasets that are made ``later``, by
+    other groups, are left out.
+    """
     document: Document = mount_claims(replace_workflow_id(group.document, label), group, label)
     document = mount_datasets(document, group, _chosen_datasets(group, project, later))
-    if project.cluster.definition.is_one_machine:
+    if project.cluster.definition.shares_ports:
         document = prepare_for_machine(document, port or PORTS[0]).document
     priority_class = PRIORITY_CLASSES.get(Priority(priority))
     if priority_class and not why_withheld(project.cluster, PRIORITY_CLASS):
@@ -113,15 +116,16 @@ def replace_workflow_id(value: Any, label: str) -> Any:
 
 
 def find_port(project: Project) -> int | None:
-    """Return a port of this machine on which nobody listens, and that no other unfinished group
-    has; ``None`` where the pods of the project have addresses of their own. ``OSError`` if there
-    is none."""
-    if not project.cluster.definition.is_one_machine:
+    """Return a port that no other unfinished group has, and on which nobody listens if the ranks
+    run on this machine; ``None`` where the pods of the project have addresses of their own.
+    ``OSError`` if there is none."""
+    definition = project.cluster.definition
+    if not definition.shares_ports:
         return None
     unfinished = GroupRun.objects.filter(status__in=UNFINISHED).exclude(port=None)
     taken = set(unfinished.values_list("port", flat=True))
     for port in random.sample(PORTS, len(PORTS)):
-        if port not in taken and _is_free(port):
+        if port not in taken and (not definition.is_one_machine or _is_free(port)):
             return port
     raise OSError(f"no port from {PORTS[0]} to {PORTS[-1]} is free on this machine")
 
@@ -140,9 +144,6 @@ def find_problems(
 ) -> Iterator[Problem]:
     """Yield everything that a cluster, a policy or an asset refuses in the groups, each at its
     path below the name of the group. Whether quotas have room is settled when a group starts."""
-    if why := project.cluster.definition.why_no_workflows:
-        yield Problem(("project",), why)
-        return
     label = f"{graph.name}-{UNNUMBERED}"
     made = {output.name for group in graph.groups for _, output in dataset_outputs(group)}
     later = {name for name in made if find_dataset(name, project) is None}

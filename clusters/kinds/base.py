@@ -104,10 +104,10 @@ class ClusterKind(ABC):
     has_queue: bool = True
     #: Whether variables may come from Secrets and ConfigMaps.
     has_secrets: bool = False
-    #: Whether the ranks of all workloads share the ports and programs of one machine.
+    #: Whether all workloads run on one machine, which is the server's own.
     is_one_machine: bool = False
-    #: Why workflows cannot run there, as a phrase; empty if they can.
-    why_no_workflows: str = ""
+    #: Whether ranks of several workloads share the ports and programs of a machine.
+    shares_ports: bool = False
     #: Who runs Slurm's batch scripts unchanged; nobody if it is ``None``.
     script_host: ScriptHost | None = None
     #: Whether it pulls images from registries, with credentials.
@@ -199,7 +199,11 @@ class ClusterKind(ABC):
         """Return the claims that a project's pods can mount; ``None`` if they are unknown."""
         return None
 
-    def claim_folder(self, project: str, claim: str) -> Path | None:
+    def reads_claims(self, cluster: "Cluster") -> bool:
+        """Whether this server has the content of claims in folders."""
+        return False
+
+    def claim_folder(self, cluster: "Cluster", project: str, claim: str) -> Path | None:
         """Return the folder of this server with the content of a project's claim; ``None`` if
         claims are elsewhere."""
         return None

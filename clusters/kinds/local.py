@@ -48,6 +48,7 @@ class LocalKind(ClusterKind):
     label = "This machine"
     has_queue = False
     is_one_machine = True
+    shares_ports = True
     script_host = ScriptHost.MACHINE
     why_permanent = "This machine is a cluster as long as the local engine is on."
     missing_sections = MISSING_SECTIONS
@@ -83,7 +84,10 @@ class LocalKind(ClusterKind):
         for lack in packages.lacking_packages(launch.spec, programs()):
             yield Problem(parse_path(lack.field), lack.message)
 
-    def claim_folder(self, project: str, claim: str) -> Path:
+    def reads_claims(self, cluster: "Cluster") -> bool:
+        return True
+
+    def claim_folder(self, cluster: "Cluster", project: str, claim: str) -> Path:
         return planning.claim_folder(settings.LOCAL_ENGINE_HOME, project, claim)
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:

@@ -17,20 +17,18 @@ import pytest
 from config.run.install import ROOT
 from tests.product import Trainyard
 from tests.waiting import wait_for
-from tests.workflows.imports.files import SEED, with_reader, without_packages
+from tests.workflows.imports.files import (
+    SEED,
+    with_reader,
+    without_packages,
+    workflow_of_the_page,
+)
 
 pytestmark = pytest.mark.extended
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
 SIGNED_IN: dict[str, str] = {}  # the environment of the user whom the fixture signed in
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def workflow_of_the_page() -> str:
-    """The workflow in docs/workflows.md."""
-    match = re.search(r"```yaml\n(workflow:.*?)```", (ROOT / "docs/workflows.md").read_text(), re.S)
-    assert match
-    return match[1]
 
 
 @pytest.fixture(scope="module")

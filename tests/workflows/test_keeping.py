@@ -35,7 +35,7 @@ def completed(project: Project, by: User, *outputs: dict[str, Any], **files: str
     """A workflow whose only task left these files behind and completed, by the workload."""
     workflow = submit(project, group("fit", keeps_output=True, datasets=outputs), by=by)
     claim = output_claim(workflow.label, "fit")
-    folder = project.cluster.definition.claim_folder(project.name, claim)
+    folder = project.cluster.definition.claim_folder(project.cluster, project.name, claim)
     assert folder
     for name, text in files.items():
         file = folder / f"{name.replace('_', '/')}.pth"
@@ -118,7 +118,9 @@ def test_a_link_of_a_task_leads_to_no_file_of_the_server(
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "key.pth").write_text("secret")
     workflow = completed(project, member, MODEL, {"name": "all"}, last="b")
-    folder = project.cluster.definition.claim_folder("vision", output_claim("train-1", "fit"))
+    folder = project.cluster.definition.claim_folder(
+        project.cluster, "vision", output_claim("train-1", "fit")
+    )
     assert folder
     (folder / "model").symlink_to(tmp_path / "secret")
     workflow_with_kept_outputs(workflow)
@@ -159,7 +161,9 @@ def test_a_group_reads_a_dataset_that_another_one_makes(project: Project, member
     reading = group("test", "fit", inputs=[{"dataset": "model"}])
     made = group("fit", keeps_output=True, datasets=[MODEL])
     workflow = submit(project, made, reading, by=member)
-    folder = project.cluster.definition.claim_folder("vision", output_claim("train-1", "fit"))
+    folder = project.cluster.definition.claim_folder(
+        project.cluster, "vision", output_claim("train-1", "fit")
+    )
     assert folder
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "0.pth").write_text("a")

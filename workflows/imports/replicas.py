@@ -264,14 +264,14 @@ class ReplicaMapping:
         """Note what a file does differently where ranks share a machine."""
         if USUAL_PORT.search(content):
             text = (
-                f"On this machine 29500 in {place} becomes a free port, because all workloads "
-                "share its ports."
+                f"On this machine and on Slurm 29500 in {place} becomes another port, because "
+                "workloads share the ports of a machine."
             )
             self.notes.append((path, NoteKind.DIFFERS, text))
         if PACKAGE_INSTALL.search(content):
             text = (
                 f"On this machine {place} installs packages for everyone, as far as its user may; "
-                "it does no harm where they are installed already."
+                "it does no harm where they are installed already. On Slurm its user may not."
             )
             self.notes.append((path, NoteKind.DIFFERS, text))
         for target in sorted(set(SYSTEM_CHANGE.findall(content))):

@@ -43,8 +43,9 @@ class RewrittenDocument:
 
 
 def prepare_for_machine(document: Mapping[str, Any], port: int) -> RewrittenDocument:
-    """Return a document for the local engine: with ``port`` for the usual one, on which two runs
-    would meet, and with the programs ``nc`` and ``nslookup`` where the machine has none."""
+    """Return a document for ranks that share a machine with others: with ``port`` for the usual
+    one, on which two runs would meet, and with the programs ``nc`` and ``nslookup`` where the
+    machine has none."""
     rewritten = _rewrite_texts(document, lambda text: USUAL_PORT.sub(str(port), text))
     for pod in _pods(rewritten.document):
         storage = pod.setdefault("storage", {})

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.ssh import end_pause as end_pause_of_ssh
 from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
-from engines.slurm.script.rank import containers
+from engines.slurm.script.rank import containers, volumes
 from spec.data.storage import Storage
 from spec.imports.hosts import ScriptHost
 from spec.problems.causes import Cause, CauseKind
@@ -58,7 +59,7 @@ class SlurmKind(ClusterKind):
     has_command = True
     server = "Login node"
     missing_sections = MISSING_SECTIONS
-    why_no_workflows = "workflows do not run on Slurm yet; choose a project of another cluster"
+    shares_ports = True
     useless_fields = MappingProxyType({"tolerations": "Slurm has no taints"})
     script_host = ScriptHost.SLURM
     parallel_submissions = 64  # these are combined into few remote calls
@@ -152,6 +153,19 @@ class SlurmKind(ClusterKind):
         with suppress(ValidationError):
             site = SlurmSettings.of(cluster).site
             yield from (why for _, why in unsupported.storage_complaints(storage, site))
+
+    def reads_claims(self, cluster: "Cluster") -> bool:
+        """Whether Slurm's commands run on this server, which then has the shared directory."""
+        try:
+            settings = SlurmSettings.of(cluster)
+        except ValidationError:
+            return False
+        return not settings.host and not settings.site.own_names
+
+    def claim_folder(self, cluster: "Cluster", project: str, claim: str) -> Path | None:
+        if not self.reads_claims(cluster):
+            return None
+        return Path(volumes.claim_folder(SlurmSettings.of(cluster).site, project, claim))
 
     def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
         return names.known_names(cluster)

@@ -62,5 +62,5 @@ def pages(
     cluster.settings_json = {"directory": rig.site.directory}
     cluster.capabilities_json |= {"queues": True}
     cluster.save()
-    yield Pages(project, signed_in(member), rig)
+    yield Pages(project, member, signed_in(member), rig)
     connections.forget_engines()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.test import Client
 
+from accounts.models import User
 from clusters import connections, services
 from engines.base import EngineUnavailable, Launch
 from projects.models import Project
@@ -24,6 +25,7 @@ class Pages:
     """The pages of a project on the cluster of ``rig``."""
 
     project: Project
+    member: User
     browser: Client
     rig: SlurmRig
 
@@ -39,7 +41,7 @@ class Pages:
         """Submit pending workloads as the worker does, which puts on the page what holds
         one back."""
         self.show(launched)
-        self._connect()
+        self.connect()
         with suppress(EngineUnavailable):
             dispatch.hand_over(self.project.cluster)
 
@@ -53,7 +55,7 @@ class Pages:
     def text(self, launched: Launch) -> str:
         """Return the text of its page, once the worker has looked at the workload and its
         cluster."""
-        self._connect()
+        self.connect()
         if services.refresh(self.project.cluster):
             self.look(launched)
         return self.shown(launched)
@@ -65,13 +67,14 @@ class Pages:
 
     def of_cluster(self) -> str:
         """Return what an administrator reads about the connection, once the worker has looked."""
-        self._connect()
+        self.connect()
         services.refresh(self.project.cluster)
         address = f"{self.project.cluster.get_absolute_url()}connection/"
         browser = signed_in(UserFactory(administrator=True))
         return _words(browser.get(address).content)
 
-    def _connect(self) -> None:
+    def connect(self) -> None:
+        """Have Trainyard talk to the cluster by the engine of ``rig``."""
         cluster = self.project.cluster
         connections._engines[cluster.pk] = cluster.connection_version, self.rig.engine
 

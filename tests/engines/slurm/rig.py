@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import pytest
+
 from engines.base import EngineUnavailable, Launch, Site
 from engines.slurm.client import files
 from engines.slurm.engine import SlurmEngine
@@ -15,6 +17,7 @@ from tests.slurm_testbed import Testbed, run
 from tests.waiting import wait_for
 
 T = TypeVar("T")
+TRIES_A_MOUNT = ["srun", "--ntasks=1", "--time=1", "unshare", "--user", "--mount", "true"]
 CLEAN = """
 scancel --user="$(id -un)" --full --signal=KILL
 scancel --user="$(id -un)"
@@ -85,6 +88,12 @@ class SlurmRig(Rig):
             return True
 
         wait_for(tries, 90, "Slurm to accept it", every=0.5)
+
+    def need_mounts(self) -> None:
+        """Skip the test if the nodes do not let users mount anything."""
+        answer = self.transport.run(TRIES_A_MOUNT)
+        if answer.code:
+            pytest.skip(f"the nodes allow no mounts to users: {answer.message}")
 
     def clean(self) -> None:
         """End and delete what tests left."""

@@ -19,14 +19,10 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slurm
 
-TRIES_A_MOUNT = ["srun", "--ntasks=1", "--time=1", "unshare", "--user", "--mount", "true"]
-
 
 @pytest.fixture(autouse=True)
 def _mounts(rig: SlurmRig) -> None:
-    answer = rig.transport.run(TRIES_A_MOUNT)
-    if answer.code:
-        pytest.skip(f"the nodes allow no mounts to users: {answer.message}")
+    rig.need_mounts()
 
 
 def role(name: str, script: str, **fields: Any) -> dict[str, Any]:

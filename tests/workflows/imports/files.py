@@ -1,8 +1,10 @@
 """Workflow files for tests."""
 
+import re
 from pathlib import Path
 from textwrap import dedent, indent
 
+from config.run.install import ROOT
 from spec.formats.lines import LineProblem, YamlError
 from workflows.imports.mapping import ImportedWorkflow, map_workflow
 from workflows.imports.reading import read_workflow
@@ -99,3 +101,11 @@ def without_packages(text: str) -> str:
     """A workflow file without the lines of its scripts that would change this machine."""
     lines = text.split("\n")
     return "\n".join(line for line in lines if not line.lstrip().startswith(("apt ", "ln -fs ")))
+
+
+def workflow_of_the_page() -> str:
+    """The workflow in docs/workflows.md."""
+    page = (ROOT / "docs" / "workflows.md").read_text()
+    match = re.search(r"```yaml\n(workflow:.*?)```", page, re.S)
+    assert match
+    return match[1]
