@@ -58,15 +58,14 @@ def test_every_problem_of_every_group_is_told_and_nothing_is_created(
 
 
 def test_slurm_says_at_each_group_what_it_refuses(member: User) -> None:
-    cluster = ClusterFactory(
-        kind="slurm", settings_json={"directory": "/shared", "run_as": "people"}
-    )
+    settings = {"directory": "/shared", "host": "login", "run_as": "people"}
+    cluster = ClusterFactory(kind="slurm", settings_json=settings)
     project = ProjectFactory(cluster=cluster, members=[member])
     reading = group("two", "one", inputs=[{"task": "one"}])
     kept = graph(group("one", keeps_output=True), reading)
     problems = find_problems(kept, project=project, priority=Priority.NORMAL, by=member)
     places = [problem.field for problem in problems if "people's own names" in problem.message]
-    assert places == [f"{name}.worker.storage.pvc[0].claimName" for name in ("one", "two")]
+    assert places == [f"{name}.worker.storage.pvc.0.claimName" for name in ("one", "two")]
 
 
 def test_the_priority_of_a_workflow_is_that_of_its_workloads(
