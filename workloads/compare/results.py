@@ -1,13 +1,15 @@
 """What the compared workloads reached: the last and the best value of each metric."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from workloads.compare.subjects import Selection
 from workloads.metrics.names import Goal, goal_of, sort_key
-from workloads.metrics.numbers import Stored, finite_value
-from workloads.metrics.series import ReportedValue, read_training
+from workloads.metrics.numbers import finite_value
+from workloads.metrics.series import Series, read_training
 from workloads.table.columns import format_figure
+
+Best = tuple[float, int]  # a value and its step
 
 
 @dataclass(frozen=True)
@@ -34,53 +36,45 @@ class MetricRow:
 def read_results(selection: Selection) -> list[MetricRow]:
     """Return a row for each metric that any of the subjects reports."""
     reported = read_training(selection.sources)
-    names = {name for one in reported for name in one.values}
+    names = {name for one in reported for name in one.series}
     return [
         _metric_row(name, [one.of_lowest_rank(name) for one in reported])
         for name in sorted(names, key=sort_key)
     ]
 
 
-def _metric_row(name: str, columns: Sequence[Sequence[ReportedValue]]) -> MetricRow:
+def _metric_row(name: str, columns: Sequence[Series]) -> MetricRow:
     goal = goal_of(name)
-    bests = [best_value(values, goal) for values in columns]
-    finite = [
-        number for best in bests if best and (number := finite_value(best.stored)) is not None
-    ]
-    top = _best_number(finite, goal)
-    is_contest = len(finite) > 1 and len(set(finite)) > 1
+    bests = [find_best(series, goal) for series in columns]
+    numbers = {best[0] for best in bests if best}
+    top = _choose(numbers, goal) if len(numbers) > 1 else None
     cells = [
-        _cell(values, best, is_contest and best is not None and best.stored == top)
-        for values, best in zip(columns, bests, strict=True)
+        _cell(series, best, is_winner=best is not None and best[0] == top)
+        for series, best in zip(columns, bests, strict=True)
     ]
     return MetricRow(name, goal, cells)
 
 
-def _cell(
-    values: Sequence[ReportedValue], best: ReportedValue | None, is_winner: bool
-) -> ResultCell | None:
-    if not values:
+def _cell(series: Series, best: Best | None, *, is_winner: bool) -> ResultCell | None:
+    if not series:
         return None
-    last = values[-1]
+    last = format_figure(series.stored[-1])
     if best is None:
-        return ResultCell(_text(last.stored), last.step)
-    return ResultCell(_text(last.stored), last.step, _text(best.stored), best.step, is_winner)
+        return ResultCell(last, series.steps[-1])
+    number, step = best
+    return ResultCell(last, series.steps[-1], format_figure(number), step, is_winner)
 
 
-def best_value(values: Iterable[ReportedValue], goal: Goal) -> ReportedValue | None:
-    """Return the earliest of the best finite values; ``None`` if no way is known to be better."""
-    finite = [value for value in values if finite_value(value.stored) is not None]
+def find_best(series: Series, goal: Goal) -> Best | None:
+    """Return the best finite value with the earliest step that has it; ``None`` if there is none,
+    or if it is not known which way is better."""
+    numbers = [finite_value(stored) for stored in series.stored]
+    finite = [number for number in numbers if number is not None]
     if not finite or goal is Goal.UNKNOWN:
         return None
-    choose = min if goal is Goal.LOWEST else max
-    return choose(finite, key=lambda value: finite_value(value.stored) or 0.0)
+    best = _choose(finite, goal)
+    return best, series.steps[numbers.index(best)]
 
 
-def _best_number(numbers: Sequence[float], goal: Goal) -> float | None:
-    if not numbers or goal is Goal.UNKNOWN:
-        return None
-    return min(numbers) if goal is Goal.LOWEST else max(numbers)
-
-
-def _text(stored: Stored) -> str:
-    return format_figure(stored)
+def _choose(numbers: Collection[float], goal: Goal) -> float:
+    return max(numbers) if goal is Goal.HIGHEST else min(numbers)

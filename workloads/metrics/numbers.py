@@ -6,6 +6,7 @@ from collections.abc import Mapping
 NOT_FINITE = {"NaN": "NaN", "Infinity": "∞", "-Infinity": "−∞"}
 LARGEST = 1e300  # beyond it sums and axes overflow
 Stored = float | str
+NUMBER = (int, float)  # a union of the types would be made anew for each of many numbers
 
 
 def number_to_store(value: float) -> Stored:
@@ -19,7 +20,7 @@ def number_to_store(value: float) -> Stored:
 
 def finite_value(stored: object) -> float | None:
     """Return a stored number; ``None`` if it is not finite, or not there."""
-    return stored if isinstance(stored, int | float) else None
+    return stored if isinstance(stored, NUMBER) else None
 
 
 def text_of_number(stored: Stored) -> str:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workloads.metrics.buckets import Point, thin_bands, thin_points
@@ -19,7 +19,7 @@ from workloads.metrics.chart import (
 )
 from workloads.metrics.names import label_of, sort_key, split_name
 from workloads.metrics.numbers import Stored, finite_value, text_of_number
-from workloads.metrics.series import MetricSource, Reported, ReportedValue, read_training
+from workloads.metrics.series import MetricSource, Reported, Series, read_training
 
 MOST_POINTS_OF_ALL = 12_000  # of all charts together
 
@@ -28,9 +28,9 @@ def training_charts(reported: Reported, view: ChartView) -> list[Chart]:
     """Return charts of the metrics that one training reported. The splits of a metric, such as
     ``loss`` and ``val_loss``, share a chart."""
     bases: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(reported.values, key=sort_key):
+    for name in sorted(reported.series, key=sort_key):
         bases[split_name(name)[1]].append(name)
-    most = _points_per_line(len(reported.values))
+    most = _points_per_line(len(reported.series))
     return [_split_chart(reported, names, view, most) for names in bases.values()]
 
 
@@ -52,7 +52,7 @@ def _lines_of_metric(
 ) -> Iterator[tuple[ChartLine, list[Mark]]]:
     """Yield the lines of a metric with their marks: one, or one a rank if the reader wants that.
     Their labels tell the ranks alone."""
-    ranks = reported.values[name]
+    ranks = reported.series[name]
     if len(ranks) == 1:
         yield _draw_line(reported, reported.of_lowest_rank(name), view, most)
     elif view.ranks == LINES:
@@ -70,7 +70,7 @@ def compared_charts(
 ) -> list[Chart]:
     """Return charts in which each source has a line, with its number among the sources."""
     reported = read_training(sources)
-    names = {name for one in reported for name in one.values}
+    names = {name for one in reported for name in one.series}
     most = _points_per_line(len(names) * len(sources))
     charts: list[Chart] = []
     for name in sorted(names, key=sort_key):
@@ -94,10 +94,10 @@ def _points_per_line(lines: int) -> int:
 
 
 def _draw_line(
-    reported: Reported, values: Iterable[ReportedValue], view: ChartView, most: int
+    reported: Reported, series: Series, view: ChartView, most: int
 ) -> tuple[ChartLine, list[Mark]]:
     """Return a line without a label, and its marks."""
-    places = [pair for pair in reported.along(values, view.axis) if view.contains(pair[0])]
+    places = [pair for pair in reported.along(series, view.axis) if view.contains(pair[0])]
     stored = dict(places)
     points: list[Point] = [(place, finite_value(value)) for place, value in places]
     thinned = thin_points(points, most)
@@ -106,7 +106,7 @@ def _draw_line(
 
 
 def _draw_band(
-    reported: Reported, ranks: Mapping[int, Iterable[ReportedValue]], view: ChartView, most: int
+    reported: Reported, ranks: Mapping[int, Series], view: ChartView, most: int
 ) -> tuple[ChartLine, list[Mark]]:
     """Return the median of the ranks as a line without a label, in a band from the lowest to the
     highest, and marks where the number of any rank is not finite."""

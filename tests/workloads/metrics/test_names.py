@@ -2,10 +2,10 @@
 
 import pytest
 
-from workloads.compare.results import best_value
+from workloads.compare.results import find_best
 from workloads.metrics.names import Goal, goal_of, split_name
 from workloads.metrics.numbers import Stored
-from workloads.metrics.series import ReportedValue
+from workloads.metrics.series import Series
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,8 @@ def test_a_name_tells_which_way_is_better(name: str, goal: Goal) -> None:
 
 def test_the_best_is_the_earliest_finite_one() -> None:
     stored: tuple[Stored, ...] = ("NaN", 2.0, 1.0, 3.0, 1.0, "-Infinity")
-    values = [ReportedValue(step, 0.0, it) for step, it in enumerate(stored)]
-    lowest = best_value(values, Goal.LOWEST)
-    highest = best_value(values, Goal.HIGHEST)
-    assert lowest
-    assert highest
-    assert (lowest.step, highest.step) == (2, 3)
-    assert best_value(values, Goal.UNKNOWN) is None
-    assert best_value(values[:1], Goal.LOWEST) is None
+    series = Series(list(range(len(stored))), [0.0] * len(stored), list(stored))
+    assert find_best(series, Goal.LOWEST) == (1.0, 2)
+    assert find_best(series, Goal.HIGHEST) == (3.0, 3)
+    assert find_best(series, Goal.UNKNOWN) is None
+    assert find_best(Series([0], [0.0], ["NaN"]), Goal.LOWEST) is None
