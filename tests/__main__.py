@@ -21,6 +21,9 @@ HERE = Path(__file__).resolve().parent
 PYTEST = ["-m", "pytest", "--ds=tests.settings", "-n", "2", "--durations=15", "--durations-min=3"]
 #: Two files at a time: the tests of a file share a running product, which is slow to start.
 BY_FILE = ["--dist", "loadfile"]
+#: One process, which starts the product and Chromium once. It takes less time than the tests
+#: without a browser.
+ALONE = ["-n", "0"]
 CLUSTER = "kubernetes or slurm"
 CLUSTER_SECONDS = 30 * 60
 PRODUCT = "e2e or faults"
@@ -70,7 +73,7 @@ def run_quick() -> list[Part]:
     flows = pytest_part(
         "browser flows",
         f"e2e and not (extended or faults or {CLUSTER})",
-        *BY_FILE,
+        *ALONE,
         *marked("e2e"),
     )
     rest = pytest_part("no browser", f"not ({PRODUCT} or extended or {CLUSTER})", is_patient=True)
@@ -99,7 +102,7 @@ def run_rest() -> list[Part]:
     processors, whatever its priority. The others follow each other: beside clusters, pages and jobs
     take longer than a test allows.
     """
-    os.environ.setdefault("API_SECONDS", "40")
+    os.environ.setdefault("API_SECONDS", "20")
     # The same if it runs once more, or luck would hide what was found.
     os.environ.setdefault("FUZZ_SEED", str(secrets.randbelow(2**32)))
     postgres_url = os.environ.get("POSTGRES_URL", "")

@@ -81,6 +81,12 @@ class Rest:
         answer = self.send("POST", "/workloads/batch", {"ids": [workload], "action": "delete"})
         assert not answer["failed"], answer["failed"]
 
+    def delete_all(self) -> None:
+        """Delete all workloads, in one call."""
+        if ids := [row["id"] for row in self.send("GET", "/workloads")["workloads"]]:
+            answer = self.send("POST", "/workloads/batch", {"ids": ids, "action": "delete"})
+            assert not answer["failed"], answer["failed"]
+
     def read(self, workload: str) -> Any:
         """Return the workload from REST; empty while nothing answers."""
         try:

@@ -41,6 +41,12 @@ PATHS: dict[AssetKind[Any], str] = {
 }
 TEMPLATES = "/workload-templates/distributed"
 EACH = pytest.mark.parametrize("role", MANAGED)
+#: A role of an asset that everyone sees, and that of the one that others do not see.
+UNLIKE = ("Environment administrator", "Credentials administrator")
+ON_PAGES = pytest.mark.parametrize(
+    "role",
+    [pytest.param(it, marks=() if it in UNLIKE else pytest.mark.extended) for it in MANAGED],
+)
 
 
 @pytest.fixture
@@ -72,7 +78,7 @@ def test_each_kind_of_asset_has_a_role_that_manages_it_alone(db: None) -> None:
         assert changed == {managed.model.RESOURCE}
 
 
-@EACH
+@ON_PAGES
 def test_pages_change_the_managed_kind_alone(
     role: str, person: User, assets: dict[AssetKind[Any], Any]
 ) -> None:
@@ -90,7 +96,7 @@ def test_pages_change_the_managed_kind_alone(
                 assert kind.model.permission(permission) in answer.content.decode(), address
 
 
-@EACH
+@ON_PAGES
 def test_galleries_offer_to_create_the_managed_kind_alone(
     role: str, person: User, assets: dict[AssetKind[Any], Any]
 ) -> None:

@@ -101,8 +101,7 @@ def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
     """A caller of REST. All workloads are deleted afterwards."""
     with Rest(running_trainyard) as rest:
         yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
+        rest.delete_all()
 
 
 def sign_in(page: Page, username: str, password: str) -> None:

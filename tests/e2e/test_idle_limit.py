@@ -10,7 +10,7 @@ from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 LIMIT_SECONDS = 300  # the shortest idle limit that a rule can have
 ADDRESS = "boss@example.com"
 #: A fake metric, because this machine has no GPU that could be idle: it says that the GPUs of the

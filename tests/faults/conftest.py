@@ -23,6 +23,5 @@ def rest(trainyard: Trainyard) -> Iterator[Rest]:
     left."""
     with Rest(trainyard) as rest:
         yield rest
-        for row in rest.send("GET", "/workloads")["workloads"]:
-            rest.delete(row["id"])
+        rest.delete_all()
     wait_for(lambda: not leftovers(trainyard), 20, "every process to be gone")

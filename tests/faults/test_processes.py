@@ -1,7 +1,6 @@
 """Killing any process of Trainyard, or all of them, leaves it able to go on."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -12,14 +11,20 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.faults
 
 
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
+    own = Trainyard(tmp_path_factory.mktemp("own"))
+    yield own
+    if not own.ended():
+        own.stop()
+
+
 @pytest.fixture
-def mortal(tmp_path: Path) -> Iterator[Trainyard]:
-    """One for this test alone, which may end it."""
-    mortal = Trainyard(tmp_path)
-    mortal.start()
-    yield mortal
-    if not mortal.ended():
-        mortal.stop()
+def mortal(own: Trainyard) -> Trainyard:
+    """One that runs, and that a test may end."""
+    if own.ended():
+        own.start()
+    return own
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

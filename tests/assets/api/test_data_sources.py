@@ -1,5 +1,6 @@
 """REST: data sources, each type below a path of its own."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -40,24 +41,21 @@ def test_a_data_source_of_each_type_is_created_read_changed_and_deleted(
     assert not DataSource.objects.exists()
 
 
-@EACH
-def test_a_path_of_data_sources_has_those_of_its_type_alone(
-    call: Caller, meta: Meta, path: str
-) -> None:
+def test_a_path_of_data_sources_has_those_of_its_type_alone(call: Caller, meta: Meta) -> None:
     ids = {}
-    for other, spec in SPECS.items():
-        _, created = call("POST", f"{PATH}/{other}", {"meta": meta(name=other), "spec": spec})
-        ids[other] = created["meta"]["id"]
-    listed = call("GET", f"{PATH}/{path}")[1]["entries"]
-    assert [it["meta"]["name"] for it in listed] == [path]
+    for path, spec in SPECS.items():
+        _, created = call("POST", f"{PATH}/{path}", {"meta": meta(name=path), "spec": spec})
+        ids[path] = created["meta"]["id"]
     every = {it["meta"]["name"]: it for it in call("GET", PATH)[1]["entries"]}
     assert every.keys() == SPECS.keys()
-    own = listed[0]["spec"]
-    word = next(iter(every[path]["spec"].keys() - own.keys()), "secret")
-    assert every[path] == {**listed[0], "spec": own | {word: own}}
-    for other in SPECS.keys() - {path}:
-        assert call("GET", f"{PATH}/{path}/{ids[other]}")[0] == 404
-        assert call("DELETE", f"{PATH}/{path}/{ids[other]}")[0] == 404
+    for path, other in pairwise([*SPECS, next(iter(SPECS))]):
+        listed = call("GET", f"{PATH}/{path}")[1]["entries"]
+        assert [it["meta"]["name"] for it in listed] == [path]
+        own = listed[0]["spec"]
+        word = next(iter(every[path]["spec"].keys() - own.keys()), "secret")
+        assert every[path] == {**listed[0], "spec": own | {word: own}}
+        assert call("GET", f"{PATH}/{path}/{ids[other]}")[0] == 404, (path, other)
+        assert call("DELETE", f"{PATH}/{path}/{ids[other]}")[0] == 404, (path, other)
 
 
 NOBODYS = "6bb6cdf4-0000-4000-8000-000000000000"

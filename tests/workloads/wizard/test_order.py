@@ -44,10 +44,10 @@ def test_a_dragged_order_is_taken_over_as_a_whole(pooled: Wizard) -> None:
     assert order(pooled) == ["t4", "a100", "h100"]
 
 
-@pytest.mark.parametrize("wrong", ["", "0,1", "0,1,2,3", "0,0,1", "x,1,2", "-1,0,1"])
-def test_an_order_of_other_pools_changes_nothing(pooled: Wizard, wrong: str) -> None:
-    pooled.press(f"sort:nodePools:{wrong}")
-    assert order(pooled) == POOLS
+def test_an_order_of_other_pools_changes_nothing(pooled: Wizard) -> None:
+    for wrong in ("", "0,1", "0,1,2,3", "0,0,1", "x,1,2", "-1,0,1"):
+        pooled.press(f"sort:nodePools:{wrong}")
+        assert order(pooled) == POOLS, wrong
 
 
 def test_the_last_pool_has_no_button_down_and_the_first_none_up(pooled: Wizard) -> None:

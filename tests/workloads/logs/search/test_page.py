@@ -95,13 +95,17 @@ def test_only_lines_with_the_text_are_shown_from_all_of_the_log(
     assert page.content.decode().count('class="log-line"') == 2
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["", "text=", "text=x&line=0.zzzzzz", "text=x&line=7.0", "text=x&line=0.0-2.0", "text=a%0Ab"],
+ODD_QUERIES = (
+    *("", "text=", "text=x&line=0.zzzzzz", "text=x&line=7.0", "text=x&line=0.0-2.0"),
+    "text=a%0Ab",
 )
-def test_nonsense_is_no_error(workload: Workload, client: Client, query: str) -> None:
-    assert client.get(f"/workloads/{workload.pk}/logs/search/?{query}").status_code == 200
-    assert client.get(f"/workloads/{workload.pk}/logs/lines/?{query}").status_code == 200
+
+
+def test_nonsense_is_no_error(workload: Workload, client: Client) -> None:
+    for query in ODD_QUERIES:
+        for part in ("search", "lines"):
+            answer = client.get(f"/workloads/{workload.pk}/logs/{part}/?{query}")
+            assert answer.status_code == 200, (part, query)
 
 
 def test_strangers_find_nothing(workload: Workload, stranger: User) -> None:

@@ -8,17 +8,22 @@ from workloads.scheduling.order.decide import StartOrder
 from workloads.scheduling.placement import place_shape
 
 WORLDS = 100
+AT_ONCE = 5
 EACH = 100
 
 
 @pytest.mark.parametrize(
-    "first", [0, *(pytest.param(it, marks=pytest.mark.extended) for it in range(20, WORLDS, 20))]
+    "first",
+    [
+        0,
+        *(pytest.param(it, marks=pytest.mark.extended) for it in range(AT_ONCE, WORLDS, AT_ONCE)),
+    ],
 )
 def test_random_workloads_share_a_machine_by_the_rules(first: int) -> None:
     """No GPU twice, no gang in part, an owner of a quota waits for over-quota work no longer than
     it may, and all of them end."""
     taken_back = owners = 0
-    for seed in range(first, first + 20):
+    for seed in range(first, first + AT_ONCE):
         world = World(seed)
         world.play(EACH)
         assert sorted(world.done) == sorted(world.runs)
