@@ -20,6 +20,7 @@ from workloads.models.choices import architectures
 
 GB = 1000**3
 FIRST_INEXACT = 1e15  # a float below this has all digits of a whole number
+FIRST_FIVE_DIGITS = 10_000
 PLAIN_CELL = '<td data-label="{}">{}</td>'
 NUMBER_CELL = '<td class="num" data-label="{}">{}</td>'
 NAME_CELL = '<td class="named" data-label="{}">{}</td>'
@@ -116,11 +117,13 @@ def format_metrics(
 
 def format_figure(value: Stored) -> str:
     """Return the number as text: a whole number with all its digits unless a float cannot hold
-    them, any other number with four significant digits, NaN or ∞."""
+    them, any other number with at least four significant digits, NaN or ∞."""
     if isinstance(value, str):
         return text_of_number(value)
     is_exact = value == int(value) and abs(value) < FIRST_INEXACT
-    return f"{value:.0f}" if is_exact else f"{value:.4g}"
+    # As 14,790.5 would become 1.479e+04, which nobody reads at a glance.
+    is_large = FIRST_FIVE_DIGITS <= abs(value) < FIRST_INEXACT
+    return f"{value:.0f}" if is_exact or is_large else f"{value:.4g}"
 
 
 PHASES = tuple((phase.value, phase.value) for phase in Phase)

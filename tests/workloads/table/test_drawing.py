@@ -98,7 +98,14 @@ def test_other_columns_are_another_row(ended: Workload, member: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(123456789.0, "123456789"), (0.123456, "0.1235"), (1e30, "1e+30")]
+    ("value", "text"),
+    [
+        (123456789.0, "123456789"),
+        (14790.5, "14790"),
+        (1234.56, "1235"),
+        (0.123456, "0.1235"),
+        (1e30, "1e+30"),
+    ],
 )
 def test_a_number_has_no_more_digits_than_are_known(value: float, text: str) -> None:
     assert format_figure(value) == text
