@@ -272,11 +272,13 @@ class GroupRun(models.Model):
         happens twice submits one workload."""
         return uuid.uuid5(self.workflow_id, f"{self.position}/{retry}")
 
-    def workloads(self) -> list[Workload]:
-        """Return the workloads of all its starts that are still kept, the first one first."""
-        ids = [self.draft_id_of(retry) for retry in range(self.retries + 1)]
-        rows = {row.draft_id: row for row in Workload.objects.filter(draft_id__in=ids)}
-        return [rows[pk] for pk in ids if pk in rows]
+    def workloads(self) -> dict[int, Workload]:
+        """Return the workloads of all its starts that are still kept, by how often the group had
+        been started before, the first one first."""
+        retries = {self.draft_id_of(retry): retry for retry in range(self.retries + 1)}
+        rows = Workload.objects.filter(draft_id__in=retries)
+        found = {retries[row.draft_id]: row for row in rows if row.draft_id}
+        return {retry: found[retry] for retry in sorted(found)}
 
     def move(self, to: Status, **columns: Any) -> bool:
         """Move to another status, and set ``columns`` in the same statement. ``False`` if another

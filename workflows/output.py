@@ -52,7 +52,7 @@ def last_lines(runs: Sequence[GroupRun], choice: LineChoice = LineChoice()) -> l
     sources = [
         list(_lines_of(run, workload, start, choice))
         for run in runs
-        for start, workload in enumerate(run.workloads())
+        for start, workload in run.workloads().items()
         if choice.retry is None or choice.retry == start
     ]
     merged = list(merge(*sources, key=lambda line: line.at))

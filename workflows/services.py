@@ -239,7 +239,9 @@ def delete(workflow: Workflow, *, by: User) -> None:
     if obstacle := obstacle_to_delete(workflow):
         raise InUse(obstacle)
     with transaction.atomic():
-        rows = [workload for group in workflow.groups.all() for workload in group.workloads()]
+        rows = [
+            workload for group in workflow.groups.all() for workload in group.workloads().values()
+        ]
         kept = [workload for workload in rows if workload.deleted_at is None]
         audit.record(by, "delete", workflow, before=_audit_facts(workflow))
         workflow.announce()

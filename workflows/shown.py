@@ -28,7 +28,7 @@ class ShownGroup:
     cause: str = ""
     workload: Workload | None = None
     tasks: tuple[WorkflowTask, ...] = ()
-    earlier: tuple[Workload, ...] = ()
+    earlier: tuple[tuple[int, Workload], ...] = ()
 
     @property
     def short_name(self) -> str:
@@ -56,7 +56,8 @@ def show_groups(runs: Sequence[GroupRun]) -> list[ShownGroup]:
 
 def _show_group(run: GroupRun, labels: Mapping[str, str]) -> ShownGroup:
     workload = run.workload
-    earlier = run.workloads()[:-1] if run.retries else []
+    starts = run.workloads().items() if run.retries else ()
+    earlier = tuple((number + 1, it) for number, it in starts if number < run.retries)
     started_at = run.started_at or (workload.started_at if workload else None)
     return ShownGroup(
         labels[run.name],
@@ -67,7 +68,7 @@ def _show_group(run: GroupRun, labels: Mapping[str, str]) -> ShownGroup:
         _cause(run),
         workload,
         run.definition.tasks,
-        tuple(earlier),
+        earlier,
     )
 
 

@@ -10,9 +10,10 @@ from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.factories import UserFactory
 from tests.web import HTMX, signed_in
-from tests.workflows.graphs import chain, group, put, submit, workload_of
+from tests.workflows.graphs import chain, group, put, run_of, submit, workload_of
 from workflows import services
 from workflows.models import Workflow
+from workflows.output import LineChoice, last_lines
 from workflows.statuses import Status
 from workflows.texts import WorkflowText
 from workloads.logs.store import Stream, append
@@ -95,6 +96,25 @@ def test_the_logs_of_all_groups_are_merged(project: Project, member: User) -> No
     page = browser.get(address).content.decode()
     assert page.index("hello of one") < page.index("hello of two")
     assert f"o-{workload_of(workflow, 'one').pk}" in page
+
+
+def test_starts_keep_their_numbers_when_earlier_ones_are_deleted(
+    project: Project, member: User
+) -> None:
+    again = {"RESCHEDULE": [{"first": 4, "last": 4}]}
+    workflow = submit(project, group("one", exit_actions=again), by=member)
+    for _ in range(2):
+        put(workflow, "one", Phase.FAILED, Reason.RANK_FAILED, code=4)
+    starts = run_of(workflow, "one").workloads()
+    for workload in starts.values():
+        append(Stream(workload.pk, 1, 0, 0), f"said by {workload.name}\n".encode())
+    starts[0].delete()
+    run = run_of(workflow, "one")
+    (line,) = last_lines([run], LineChoice(retry=1))
+    assert (line.retry, line.text) == (1, "said by train-1-one-retry-1")
+    page = signed_in(member).get(workflow.get_absolute_url()).content.decode()
+    assert "Log of start 2" in page
+    assert "Log of start 1" not in page
 
 
 def test_a_workflow_is_canceled_restarted_and_deleted_from_its_page(
