@@ -2,13 +2,15 @@
 
 <directory>/changed/<workload>              touched when something of it changes
 <directory>/workloads/<workload>/run        the number of its latest run
-<directory>/workloads/<workload>/checkpoints, ranks/<rank>/
+<directory>/claims/<project>/<claim>/       outlives the workloads that mount it
+<directory>/workloads/<workload>/checkpoints, ranks/<rank>/, claims/<role>-<number>/
 <directory>/workloads/<workload>/runs/<run>/
     batch.sh  rank.sh  environment.sh       scripts for Slurm; the last one contains secrets
     script.sh  start.sh  bin/srun           those of a batch script
+    files/  keys/  volumes/                 what ranks mount or fetch; removed at the end
     launch  job  claim  attempt  stop  limit  finished  ended     facts, a line each
     batch.log
-    attempt-<n>/rank-<r>.{started,ended,log}
+    attempt-<n>/rank-<r>.{started,ended,log}  led
 """
 
 import re
