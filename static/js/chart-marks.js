@@ -40,11 +40,24 @@ function label(ctx, bbox, pixel, text, x, top) {
   ctx.fillText(text, x + (isAtEnd ? -4 : 4) * pixel, bbox.top + top * pixel);
 }
 
+// Whether a label would not be on top of the one before it.
+function labelPlace(ctx, pixel) {
+  let last = -Infinity;
+  return {
+    isFree(text, x) {
+      if (Math.abs(x - last) < ctx.measureText(text).width + 8 * pixel) return false;
+      last = x;
+      return true;
+    },
+  };
+}
+
 // A shade where numbers are not finite, between dashed lines, with what they are.
 export function drawMarks(plot, marks) {
   within(plot, (ctx, bbox, pixel) => {
     ctx.strokeStyle = ctx.fillStyle = style("--ty-danger");
     ctx.setLineDash([3 * pixel, 3 * pixel]);
+    const place = labelPlace(ctx, pixel);
     for (const [from, to, name] of stretches(plot, marks)) {
       const [left, right] = [from, to].map((at) => plot.valToPos(at, "x", true));
       ctx.globalAlpha = 0.1;
@@ -53,7 +66,7 @@ export function drawMarks(plot, marks) {
       ctx.beginPath();
       for (const x of [left, right]) upright(ctx, bbox, x);
       ctx.stroke();
-      label(ctx, bbox, pixel, name, left, 12);
+      if (place.isFree(name, left)) label(ctx, bbox, pixel, name, left, 12);
     }
   });
 }
@@ -65,7 +78,7 @@ export function drawMarkers(plot, markers) {
   within(plot, (ctx, bbox, pixel) => {
     ctx.strokeStyle = ctx.fillStyle = style("--ty-text-soft");
     const bottom = bbox.top + bbox.height;
-    let last = -Infinity; // where the last label stands: another one next to it would be on top of it
+    const place = labelPlace(ctx, pixel);
     for (const { kind, x, label: text } of markers) {
       const at = plot.valToPos(x, "x", true);
       ctx.beginPath();
@@ -79,9 +92,7 @@ export function drawMarkers(plot, markers) {
       ctx.setLineDash([6 * pixel, 4 * pixel]);
       upright(ctx, bbox, at);
       ctx.stroke();
-      if (at - last < ctx.measureText(text).width + 8 * pixel) continue;
-      label(ctx, bbox, pixel, text, at, bbox.height / pixel - 14);
-      last = at;
+      if (place.isFree(text, at)) label(ctx, bbox, pixel, text, at, bbox.height / pixel - 14);
     }
   });
 }

@@ -21,6 +21,7 @@ from tests.workloads.nowhere import KUBECONFIG
 AUTHOR = "author"
 LOCAL = "local"
 PURGE = "workloads/<uuid:pk>/purge/"  # a workload that was deleted
+COMPARE = "workloads/compare/"
 COMMAND = "from tests.e2e.every_page import described; print(described())"
 
 
@@ -38,6 +39,7 @@ def described() -> str:
     )
     addresses = {path: place.address(f"/{path}") for path in pages()}
     addresses[PURGE] = f"/workloads/{gone.pk}/purge/"
+    addresses[COMPARE] = f"/workloads/compare/?ids={place.workload.pk},{gone.pk}"
     return json.dumps(addresses)
 
 
