@@ -18,7 +18,7 @@ from spec.kind import WorkloadKind
 from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.problems.errors import Path
-from spec.workload import Architecture, WorkloadSpec
+from spec.workload import Architecture, JobForm, WorkloadSpec
 
 #: An image and a command, which every cluster accepts.
 PROGRAM = {"image": "none", "command": "true"}
@@ -29,6 +29,9 @@ WORKERS = {
     "distributedFramework": next(iter(Framework)),  # any: the probes are about other fields
     "architecture": Architecture.WORKERS_ONLY,
     "numWorkers": 2,
+}
+MASTER_TOO = WORKERS | {
+    "architecture": Architecture.WORKERS_AND_MASTER,
 }
 PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
 MEMORY = {"gpuDevicesRequest": 1, "gpuRequestType": "memory", "gpuMemoryRequest": "1G"}
@@ -82,6 +85,7 @@ POD_PROBES: Mapping[str, Values] = {
         }.items()
     },
 }
+JOB_FORM = "jobForm"
 TOPOLOGY = {"topology": {"name": "racks", "required": "rack"}}
 #: Workloads with a value, by field of the wizard. It is useless if each of its probes is refused.
 PROBES: Mapping[str, Sequence[Values]] = {
@@ -91,6 +95,7 @@ PROBES: Mapping[str, Sequence[Values]] = {
     "preemptibility": [{**TRAINING, "preemptibility": Preemptibility.NON_PREEMPTIBLE}],
     "priorityClass": [{**TRAINING, "priorityClass": priority} for priority in PriorityClass],
     "queue": [{**TRAINING, "queue": "queue"}],
+    JOB_FORM: [{**MASTER_TOO, JOB_FORM: form} for form in JobForm],
     "jobLabels": [{**TRAINING, "jobLabels": [{"name": "label"}]}],
     "jobAnnotations": [{**TRAINING, "jobAnnotations": [{"name": "annotation"}]}],
     "topology.name": [{**TRAINING, **TOPOLOGY}],
@@ -120,6 +125,20 @@ def why_architecture_withheld(
     """Return why gangs of a framework cannot have a master there, or cannot be without one; empty
     if they can."""
     return _why_refused(cluster, _gang_of(framework, architecture), ARCHITECTURE)
+
+
+def why_form_withheld(cluster: Cluster, framework: Framework | None, form: JobForm) -> str:
+    """Return why gangs of a framework, or of named roles without one, cannot run in a form there;
+    empty if they can."""
+    return _why_refused(cluster, _gang_in_form(framework, form), JOB_FORM)
+
+
+@cache
+def _gang_in_form(framework: Framework | None, form: JobForm) -> WorkloadSpec:
+    shape: Values = {"roles": [{**PROGRAM, "name": "lead"}]}
+    if framework:
+        shape = MASTER_TOO | {"distributedFramework": framework, "worker": PROGRAM}
+    return WorkloadSpec.model_validate(shape | {JOB_FORM: form})
 
 
 @cache

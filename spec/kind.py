@@ -11,7 +11,7 @@ from spec.framework import framework_with
 GANG_FIELDS = frozenset(
     {
         *("distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"),
-        *("batchScript", "roles", "barrier", "ignoreNonLeadStatus"),
+        *("batchScript", "roles", "barrier", "ignoreNonLeadStatus", "jobForm"),
     }
 )
 GANGS = "distributed trainings"

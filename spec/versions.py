@@ -20,9 +20,10 @@ Upgrade = Callable[[Document, type[BaseModel]], None]
 
 
 def to_version_2(document: Document, model: type[BaseModel]) -> None:
-    """Add what came after 0.1.0: the queue of Kueue, labels and annotations of the job."""
+    """Add what came after 0.1.0: the queue of Kueue; form, labels and annotations of the job."""
     if issubclass(model, WorkloadSpec):
         document.setdefault("queue", None)
+        document.setdefault("jobForm", None)
         document.setdefault("jobLabels", [])
         document.setdefault("jobAnnotations", [])
 

@@ -78,6 +78,23 @@ class CleanPodPolicy(StrEnum):
     RUNNING = "Running"
 
 
+class JobForm(StrEnum):
+    """What runs a gang on a cluster that has more than one way."""
+
+    OPERATOR = "Operator"
+    INDEXED = "Indexed"
+    PER_RANK = "PerRank"
+
+    @property
+    def label(self) -> str:
+        labels = {
+            JobForm.OPERATOR: "The operator's job",
+            JobForm.INDEXED: "One Job for all ranks",
+            JobForm.PER_RANK: "A Job for each rank",
+        }
+        return labels[self]
+
+
 class RestartPolicy(StrEnum):
     ALWAYS = "Always"
     NEVER = "Never"
@@ -301,6 +318,13 @@ class WorkloadSpec(Part):
         description=(
             "Whether it may be stopped for a workload with a better claim; if it is null, its "
             "priority decides. Of a semi-preemptible one, minReplicas workers may not"
+        ),
+    )
+    job_form: JobForm | None = Field(
+        None,
+        description=(
+            "Kubernetes: what runs a gang, where more than one way fits; chosen by Trainyard if it "
+            "is null"
         ),
     )
     job_labels: tuple[Label, ...] = Field(

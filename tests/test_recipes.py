@@ -8,7 +8,7 @@ from config.run.install import ROOT
 from spec.workload import WorkloadSpec
 from tests.repository import tracked
 
-LAST_FIELD = "job_labels"  # the field that was added to the spec last
+LAST_FIELD = "job_form"  # the field that was added to the spec last
 MOST_FILES = 10  # of the source that name it
 #: Folders that are not the source of the product.
 OTHER_FOLDERS = {"tests", "docs", "bench"}

@@ -4,7 +4,7 @@ Jobs."""
 import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from engines.base import (
@@ -27,6 +27,7 @@ from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.followers import suspend_followers
+from engines.kubernetes.gang_keeper import GangKeeper
 from engines.kubernetes.hopeless import HopelessJobs
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.keeper import FollowerKeeper
@@ -40,6 +41,7 @@ from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.manifests.tools import tool_object_name
 from engines.kubernetes.names import job_name
 from engines.kubernetes.status.causes.known_nodes import with_known_nodes
+from engines.kubernetes.status.take_back import PATIENCE_SECONDS
 from engines.kubernetes.submission import Submitter
 from engines.kubernetes.watch.lookup import Lookup
 from engines.kubernetes.watch.memory import Memory
@@ -62,7 +64,8 @@ class KubernetesEngine:
 
     Each project has a namespace named ``prefix`` plus the project's name. It is labelled with our
     ``installation``, because another Trainyard may use the same cluster. ``images`` are those that
-    fetch data; ``prometheus`` is the address of a server with GPU metrics, if there is one.
+    fetch data; ``prometheus`` is the address of a server with GPU metrics, if there is one. Gangs
+    that are placed in part for longer than ``patience`` give their nodes back.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class KubernetesEngine:
         images: Images = IMAGES,
         prometheus: str = "",
         log_streams: int = STREAMS,
+        patience: timedelta = timedelta(seconds=PATIENCE_SECONDS),
     ) -> None:
         self._api = api
         self._prefix = prefix
@@ -87,6 +91,7 @@ class KubernetesEngine:
         self._submitter = Submitter(api, self._lookup, self._manifests, self._guard)
         self._watcher: Watcher | None = None
         self._memory = Memory()
+        self._patience = patience
 
     def capabilities(self) -> Capabilities:
         return discovery.capabilities(self._api, self._prefix)
@@ -135,12 +140,14 @@ class KubernetesEngine:
     def watch(self) -> Generator[Observation | None]:
         hopeless = HopelessJobs(self._api, self._lookup.kueue)
         keeper = FollowerKeeper(self._api)
+        gangs = GangKeeper(self._api, self._patience)
 
         def on_change(uid: UUID, snapshot: Snapshot) -> None:
             if snapshot.job is None or is_our_job(self._prefix, snapshot.job, self._installation):
                 self._streams.on_change(uid, snapshot)
                 hopeless.on_change(uid, snapshot)
                 keeper.on_change(uid, snapshot)
+                gangs.on_change(uid, snapshot)
 
         def restore(kind: JobKind, job: Manifest) -> bool:
             ours = is_our_job(self._prefix, job, self._installation)
@@ -160,6 +167,7 @@ class KubernetesEngine:
                     yield observation
                     if observation is None:
                         watcher.events.extend(hopeless.stop())
+                        watcher.events.extend(gangs.take_turns())
                         keeper.follow()
         finally:
             if self._watcher is watcher:
@@ -186,9 +194,10 @@ class KubernetesEngine:
             view = self._lookup.view_to_stop(*present)
             if view.is_managed:
                 self._lookup.kueue.stop(view.queued)
-            if view.is_suspended:
+            has_stopped = view.is_suspended and not view.taken_back
+            if has_stopped:
                 suspend_followers(self._api, present[1])
-            if view.is_managed or view.is_suspended:
+            if view.is_managed or has_stopped:
                 self._remove_ephemeral_claims(handle)
                 return
             if view.observation().phase in TERMINAL:

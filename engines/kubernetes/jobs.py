@@ -106,9 +106,9 @@ PLAIN_JOB = JobKind(
 )
 
 
-def suspension(kind: JobKind) -> Manifest:
-    """The patch of a job's spec that removes its pods."""
-    return {"suspend": True} if kind.is_plain else {"runPolicy": {"suspend": True}}
+def suspension(kind: JobKind, *, wish: bool = True) -> Manifest:
+    """The patch of a job's spec that removes its pods, or has them made again."""
+    return {"suspend": wish} if kind.is_plain else {"runPolicy": {"suspend": wish}}
 
 
 def is_suspended(job: Manifest) -> bool:

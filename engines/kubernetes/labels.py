@@ -24,6 +24,7 @@ NAME = "trainyard.io/name"
 SUBMITTED_BY = "trainyard.io/submitted-by"
 GAVE_UP = "trainyard.io/gave-up"  # annotation: why we ended the job for good
 STOPPED_RUN = "trainyard.io/stopped-run"  # annotation: the run that we suspended
+TAKEN_BACK = "trainyard.io/taken-back"  # annotation: how often a gang was taken back, and when
 ROLES = "trainyard.io/roles"  # annotation of the job of a gang without an operator: its roles
 LEAD_ONLY = (
     "trainyard.io/lead-only"  # annotation: failures of other ranks than the lead are ignored

@@ -50,6 +50,8 @@ def queue_complaints(spec: WorkloadSpec, where: str) -> Iterator[Complaint]:
     ``on Slurm``."""
     if spec.queue:
         yield "queue", f"there is no Kueue {where}"
+    if spec.job_form:
+        yield "jobForm", f"gangs run in one way {where}"
     if spec.job_labels:
         yield "jobLabels", f"jobs have no labels {where}"
     if spec.job_annotations:

@@ -88,6 +88,7 @@ def test_a_kubeconfig_is_uploaded_or_that_of_our_own_pods(client: Client) -> Non
         ({"namespace_prefix": "Up"}, "Start with a letter"),
         ({"ingress_domain": "https://x"}, "without a scheme"),
         ({"prometheus_url": "prom"}, "Enter a valid URL."),
+        ({"partial_gang_seconds": "2m"}, "Write a whole number of seconds"),
     ],
 )
 def test_the_cluster_form_says_what_is_wrong(

@@ -17,7 +17,7 @@ GPU_LIMITS = {"gpuPortionLimit", "gpuMemoryLimit"}
 EXTERNAL = "connections.connection_type.ExternalUrl"
 SCHEDULED = {"priorityClass", "topology.name", "topology.required", "topology.preferred"}
 SECRETS = {"storage.git.secretRef.name", "storage.s3.accessKeySecret"}
-JOB_MARKS = {"jobLabels", "jobAnnotations"}
+JOB_MARKS = {"jobForm", "jobLabels", "jobAnnotations"}
 OF_KUBERNETES = {
     "connections.connection_type.NodePort",
     "connections.connection_type.LoadBalancer",

@@ -69,6 +69,7 @@ def test_a_spec_of_0_1_0_is_lifted_without_a_queue() -> None:
         "distributedFramework": "PyTorch",
         "worker": REPLICA,
         "queue": None,
+        "jobForm": None,
         "jobLabels": [],
         "jobAnnotations": [],
     }

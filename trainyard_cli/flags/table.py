@@ -225,6 +225,9 @@ CONTAINER = _in_panel(
     _pod_flag("--tty -t", "tty", SWITCH, "A terminal; needs --stdin."),
     _pod_flag("--label -l", "labels", PAIRS, "A label of the pods."),
     _pod_flag("--annotation -a", "annotations", PAIRS, "An annotation of the pods."),
+    _workload_flag(
+        "--job-form", "jobForm", TEXT, "Operator, Indexed or PerRank: what runs it.", only=GANG
+    ),
     _workload_flag("--job-label", "jobLabels", PAIRS, "A label of the job, not of its pods."),
     _workload_flag("--job-annotation", "jobAnnotations", PAIRS, "An annotation of the job."),
 )

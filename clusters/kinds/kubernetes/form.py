@@ -10,6 +10,7 @@ from clusters.kinds.kubernetes.settings import KubernetesSecret
 from core.forms.field import Field, Input, Option, Values
 from core.forms.form import collect_errors
 from core.forms.items import Offered
+from engines.kubernetes.status.take_back import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -67,6 +68,14 @@ class KubernetesForm(ConnectionForm):
             "Prometheus URL",
             hint="Source of GPU usage, with the metric names of NVIDIA's DCGM exporter.",
             placeholder="http://prometheus.example.com:9090",
+            literal=True,
+        ),
+        Field(
+            "partial_gang_seconds",
+            "Seconds for which a gang may be placed in part",
+            hint="Where neither KAI nor Kueue places gangs as a whole. Then its ranks give their "
+            "nodes back, and the gang is tried again later, the oldest first. 0 means forever.",
+            placeholder=str(PATIENCE_SECONDS),
             literal=True,
         ),
     )

@@ -38,7 +38,7 @@ class KubernetesKind(ClusterKind):
     label = "Kubernetes"
     settings = KubernetesSettings
     secret = KubernetesSecret
-    connection_settings = frozenset({"namespace_prefix", "prometheus_url"})
+    connection_settings = frozenset({"namespace_prefix", "prometheus_url", "partial_gang_seconds"})
     fixed_settings = MappingProxyType({"namespace_prefix": KEPT_PREFIX})
     exclusive_setting = "namespace_prefix"
     form = KubernetesForm
@@ -87,6 +87,7 @@ class KubernetesKind(ClusterKind):
             images=images,
             prometheus=cluster_settings.prometheus_url,
             log_streams=settings.LOG_STREAMS,
+            patience=cluster_settings.patience,
         )
 
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:

@@ -1,6 +1,7 @@
 """Administrators' settings of a Kubernetes cluster."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Annotated
 
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
@@ -8,6 +9,7 @@ from pydantic import Field
 
 from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
 from engines.base import Site
+from engines.kubernetes.status.take_back import PATIENCE_SECONDS
 
 PREFIX = "trainyard-"
 LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -18,6 +20,9 @@ domain_rule = RegexValidator(
     rf"^{LABEL}(\.{LABEL})*\Z",
     "Write a domain such as apps.example.com: lower-case, without a scheme, a port or a star.",
 )
+seconds_rule = RegexValidator(
+    r"^[0-9]{1,5}\Z", "Write a whole number of seconds, at most 99999; 0 means forever."
+)
 class_rule = RegexValidator(
     r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z", "Write the name of an ingress class, such as nginx."
 )
@@ -25,6 +30,7 @@ class_rule = RegexValidator(
 Prefix = Annotated[str, rules(MaxLengthValidator(23), prefix_rule, required=True)]
 Domain = Annotated[str, rules(MaxLengthValidator(190), domain_rule)]
 IngressClass = Annotated[str, rules(MaxLengthValidator(63), class_rule)]
+Seconds = Annotated[str, rules(seconds_rule)]
 Address = Annotated[str, rules(MaxLengthValidator(500), URLValidator(["http", "https"]))]
 
 
@@ -45,6 +51,18 @@ class KubernetesSettings(ConnectionSettings):
     prometheus_url: Address = Field(
         "", description="Kubernetes: the URL of the Prometheus that has the usage of GPUs"
     )
+    partial_gang_seconds: Seconds = Field(
+        "",
+        description=(
+            "Kubernetes: seconds for which a gang may be placed in part, where nothing places "
+            f"gangs as a whole; empty for {PATIENCE_SECONDS}, 0 forever"
+        ),
+    )
+
+    @property
+    def patience(self) -> timedelta:
+        """How long a gang may be placed in part; zero means forever."""
+        return timedelta(seconds=int(self.partial_gang_seconds or PATIENCE_SECONDS))
 
     def apply_to(self, site: Site) -> Site:
         domain = self.ingress_domain

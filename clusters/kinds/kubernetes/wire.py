@@ -33,6 +33,7 @@ class KubernetesConnecting(Connecting):
     ingress_domain: str = ""
     ingress_class: str = ""
     prometheus_url: str = ""
+    partial_gang_seconds: str = ""
 
     def secret(self, *, editing: bool) -> KubernetesSecret | None:
         text = tidy_text(self.kubeconfig)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engines.base import Launch, Site
 from engines.kubernetes.manifests import named_secrets, owned_labels, tools
-from engines.kubernetes.manifests.emitters import emitter_for
+from engines.kubernetes.manifests.emitters import emitter_for, form_complaints
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from engines.shared.unsupported import LEAVE_OUT
 from spec.parts.batch_script import NOT_HERE
@@ -33,7 +33,12 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be provided, by its path. Without labels that are owned,
     which a workload from before they were refused runs without."""
     spec = launch.spec
-    for place, message in (*emitter_for(launch).complaints(launch), *_job_complaints(launch)):
+    of_emitter = emitter_for(launch).complaints(launch)
+    for place, message in (
+        *form_complaints(launch),
+        *of_emitter,
+        *_job_complaints(launch),
+    ):
         yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)

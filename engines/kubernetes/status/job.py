@@ -34,6 +34,7 @@ from engines.kubernetes.status.job_end import JobEnd
 from engines.kubernetes.status.placements import record_placements
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
+from engines.kubernetes.status.take_back import TakeBack
 from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPhase, Reason
 from spec.problems.causes import Cause
 from spec.workload import LauncherPolicy, Role
@@ -204,14 +205,64 @@ class JobView:
             return False
         if self.queued is not None:
             return True
-        if not self.has_kueue or not self.is_suspended:
+        if not self.has_kueue or not self.is_suspended or self.taken_back:
             return False
         return names_queue(self.manifest) or self._never_started
+
+    @cached_property
+    def taken_back(self) -> TakeBack | None:
+        """The take-back after which the gang still waits to be tried again; ``None`` if it does
+        not."""
+        note = TakeBack.of(self.manifest)
+        waits = self.is_suspended and not self.was_suspended_by_us
+        return note if waits and note and note.at else None
+
+    @property
+    def has_left(self) -> bool:
+        """Whether none of its pods holds a node."""
+        return self._has_ended
+
+    @cached_property
+    def partial_since(self) -> datetime | None:
+        """Since when only some ranks have a node, although the scheduler has tried the others.
+        ``None`` if that is not so, or the gang was complete since it was last started.
+
+        That is so for no gang that its scheduler or its queue places as a whole.
+        """
+        if self.is_managed or self.is_suspended or len(self.slots) < 2:
+            return None
+        gang = GangView.from_pods(self.pods_by_slot.values(), size=len(self.slots))
+        if any(pod.is_gated for pod in gang.pods):
+            return None
+        # Pods keep their nodes, so a first pod without one means that the gang was never complete.
+        first = [pod for pod in gang.pods if pod not in gang.replacements]
+        refused = [at for pod in first if (at := pod.unschedulable_since)]
+        placed = [at for pod in gang.pods if (at := pod.scheduled_at)]
+        if not refused or not placed or len(placed) >= self._fewest_ranks:
+            return None
+        added = [at for pod in first if (at := pod.nodes_added_at)]
+        return max(min(refused), min(placed), *added)
+
+    @property
+    def placed(self) -> int:
+        """How many ranks have a node."""
+        gang = GangView.from_pods(self.pods_by_slot.values(), size=len(self.slots))
+        return sum(pod.is_scheduled for pod in gang.pods)
+
+    @property
+    def _fewest_ranks(self) -> int:
+        """How many ranks the gang needs: an elastic one runs with fewer than all."""
+        elastic = self.manifest["spec"].get("elasticPolicy") or {}
+        return int(elastic.get("minReplicas") or len(self.slots))
 
     @property
     def _never_started(self) -> bool:
         ran = self._job_status.get("startTime") or condition(self._job_status, "Running")
         return not ran and not self.pods
+
+    @property
+    def created(self) -> datetime:
+        return parse_time(self.manifest["metadata"]["creationTimestamp"])
 
     @property
     def _annotations(self) -> dict[str, str]:
@@ -327,6 +378,8 @@ class JobView:
             return JobStatus(Phase.FAILED, *self._failure(self.follower_failure))
         if self.is_halted and (given_up := self._annotations.get(GAVE_UP)):
             return JobStatus(Phase.FAILED, Reason.RANK_FAILED, given_up)
+        if self.taken_back:
+            return _waiting_status(self.taken_back.cause(len(self.slots)))
         if self.is_managed:
             if halt := self._queue_status():
                 return halt
@@ -395,7 +448,7 @@ class JobView:
             return True
         if self.is_managed:
             return self.queued is not None and not self.queued.is_active
-        return self.is_suspended
+        return self.is_suspended and not self.taken_back
 
     @property
     def was_resumed_too_early(self) -> bool:
@@ -450,8 +503,9 @@ class JobView:
     @property
     def starts_over(self) -> bool:
         """Whether Kueue took the gang back, and no rank of the next attempt has started yet. If it
-        is Stopped, its job has ended with that."""
-        if self.was_resumed_too_early:
+        is Stopped, its job has ended with that. So did Trainyard, if the gang was placed in
+        part."""
+        if self.was_resumed_too_early or self.taken_back:
             return True
         if not self.is_managed:
             return False
@@ -589,7 +643,7 @@ class JobView:
         times += [at for pod in self.pods for at in (pod.created, pod.started_at) if at]
         times += [pod.finished_at for pod in self.pods if pod.finished_at]
         times += self.queued.changed_at if self.queued else ()
-        return max([parse_time(self.manifest["metadata"]["creationTimestamp"]), *times])
+        return max([self.created, *times])
 
 
 def _waiting_status(cause: Cause, message: str = "") -> JobStatus:

@@ -17,7 +17,7 @@ from engines.kubernetes.status.causes import lifecycle, probes, program, startup
 from engines.kubernetes.status.causes.autoscaler import with_autoscaler
 from engines.kubernetes.status.causes.unschedulable import VOLUME_AWAITED, unschedulable_cause
 from engines.kubernetes.status.conditions import condition, has_condition, parse_time
-from engines.kubernetes.status.events import event_time
+from engines.kubernetes.status.events import NODES_ADDED, event_time
 from engines.kubernetes.status.exit import describe_exit, exit_code, failure_reason, start_failure
 from spec.phases import RankPhase, Reason
 from spec.problems.causes import Cause
@@ -248,6 +248,27 @@ class PodView:
     @property
     def is_scheduled(self) -> bool:
         return bool(self.manifest["spec"].get("nodeName"))
+
+    @property
+    def scheduled_at(self) -> datetime | None:
+        """When the pod got its node; ``None`` if it has none."""
+        at = condition(self.status, "PodScheduled").get("lastTransitionTime")
+        return (parse_time(at) if at else self.created) if self.is_scheduled else None
+
+    @property
+    def unschedulable_since(self) -> datetime | None:
+        """Since when its scheduler finds no node for it; ``None`` if it did, or has not tried."""
+        state = condition(self.status, "PodScheduled")
+        at = state.get("lastTransitionTime")
+        is_refused = state.get("status") == "False" and state.get("reason") == "Unschedulable"
+        return (parse_time(at) if at else self.created) if is_refused else None
+
+    @property
+    def nodes_added_at(self) -> datetime | None:
+        """When an autoscaler last reported that it adds a node for the pod; ``None`` if none
+        did."""
+        added = [event_time(one) for one in self.warnings if one.get("reason") in NODES_ADDED]
+        return max(added, default=None)
 
     @property
     def is_gated(self) -> bool:

@@ -47,7 +47,8 @@ def test_a_cluster_is_added_and_looked_at(admin: Caller, sent: list[tuple[Any, .
     status, made = admin("POST", "/clusters", new(**URL))
     cluster = Cluster.objects.get()
     assert (status, made["uuid"], made["status"]["state"]) == (201, str(cluster.pk), State.WAITING)
-    assert made["settings"] == {"namespacePrefix": "trainyard-", "ingressClass": "", **URL}
+    blank = {"ingressClass": "", "partialGangSeconds": ""}
+    assert made["settings"] == {"namespacePrefix": "trainyard-", **blank, **URL}
     assert kubeconfig_of(cluster) == kubeconfig().strip()
     assert ("clusters.look", cluster.pk, enqueue.SUBMIT) in sent
     assert SECRET not in str([made, admin("GET", "/clusters"), sent])

@@ -270,6 +270,13 @@ CASES: dict[str, dict[str, Any]] = {
         ],
         "distributedFramework": "TF",
     },
+    "jobs-pytorch-kai": {"distributedFramework": "PyTorch", "numWorkers": 2},
+    "jobs-roles-kai": {
+        "roles": [
+            SIMPLE | {"name": "server", "leads": True},
+            SIMPLE | {"name": "client", "count": 2},
+        ],
+    },
     "training": {"kind": "training"},
     "training-every-option": {**without_gang(EVERY), "kind": "training"},
     "training-kai": {**without_gang(ON_KAI), "kind": "training"},

@@ -26,7 +26,7 @@ from spec.parts.labels import Annotation, Label
 from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.problems.errors import path_text
 from spec.values.variable import EnvironmentVariable, KeyOf
-from spec.workload import Architecture, Replica
+from spec.workload import Architecture, JobForm, Replica
 from tests.engines.contract import launch
 from tests.engines.slurm.cases import CASES, SITE
 
@@ -81,6 +81,7 @@ def test_a_launch_that_slurm_can_run_has_no_complaints(name: str) -> None:
         (launch("true", max_replicas=3), "maxReplicas"),
         (launch("true", priority_class=PriorityClass.LOW), "priorityClass"),
         (launch("true", queue="team"), "queue"),
+        (launch("true", job_form=JobForm.INDEXED), "jobForm"),
         (launch("true", job_labels=(Label(name="a"),)), "jobLabels"),
         (launch("true", job_annotations=(Annotation(name="a"),)), "jobAnnotations"),
         (launch("true", preemptibility=Preemptibility.PREEMPTIBLE), "preemptibility"),

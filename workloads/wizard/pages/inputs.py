@@ -265,13 +265,14 @@ class Fold:
 
     @property
     def withheld(self) -> list[tuple[str, str]]:
-        """The lists and cells that the cluster does not support, as pairs of labels and reason.
-        Labels with the same reason share a pair."""
+        """The lists, cells and options that the cluster does not support, as pairs of labels and
+        reason. Labels with the same reason share a pair."""
         if self.why_missing:
             return []
         labels_by_reason: dict[str, list[str]] = {}
-        for shown in self.lists:
-            whole_list = [(shown.field.label, shown.why_not)] if shown.why_not else []
+        for shown in self.inputs:
+            is_missing = shown.field.is_list and shown.why_not
+            whole_list = [(shown.field.label, shown.why_not)] if is_missing else []
             for label, why in whole_list or shown.withheld:
                 labels_by_reason.setdefault(words.field_sentence(why), []).append(label)
         return [

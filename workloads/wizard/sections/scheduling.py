@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clusters.connections import runs_as
+from clusters.withheld import why_form_withheld
 from core.forms.field import Cell, Input, Option
 from core.forms.shown import ShownField
+from core.forms.words import field_sentence
+from engines.base import Handle
 from projects.rules import node_types_of
-from spec.framework import framework_with
+from spec.framework import Framework, framework_with
 from spec.parts.scheduling import (
     Effect,
     Preemptibility,
@@ -15,7 +19,8 @@ from spec.parts.scheduling import (
     Toleration,
     TolerationOperator,
 )
-from workloads.plan import Plan
+from spec.workload import JobForm
+from workloads.plan import UNSAVED, Plan
 from workloads.wizard.sections.base import (
     FOLD,
     NOT_ON_CLUSTER,
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from workloads.wizard.choices.offers import Offer
 
 
+AUTOMATIC = "Automatic"
 NOT_IN_NAMESPACE = "not in the project's namespace"
 
 
@@ -72,6 +78,26 @@ class QueueQuestion(Question):
         """Say in the first option which queue starts a workload that names none."""
         if shown.options:
             shown.options[0] = ("", _default_queue_text(plan, offer))
+
+
+class JobFormQuestion(Question):
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
+        """Offer the forms in which the cluster can run the draft, and say in the first option what
+        runs it without a choice."""
+        if offer.cluster is None or shown.why_not:
+            return
+        if plan.spec and plan.project:
+            handle = Handle(UNSAVED, plan.draft.name, plan.project.name)
+            unchosen = plan.spec.model_copy(update={"job_form": None})
+            automatic = runs_as(offer.cluster, handle, unchosen)
+            shown.options[0] = ("", f"{AUTOMATIC}: {automatic}")
+        name = plan.draft.framework_of_gang
+        framework = Framework(name) if name in set(Framework) else None
+        for form in JobForm:
+            reason = why_form_withheld(offer.cluster, framework, form)
+            if reason and shown.value != form:
+                shown.options.remove((form, form.label))
+                shown.withheld.append((form.label, field_sentence(reason)))
 
 
 class NodeTypeQuestion(Question):
@@ -136,6 +162,8 @@ def _workload_lines(plan: Plan) -> Iterator[ReviewLine]:
         yield "Node pools", ", ".join(spec.node_pools), "nodePools"
     if spec.queue:
         yield "Queue", spec.queue, "queue"
+    if spec.job_form:
+        yield "Runs as", spec.job_form.label, "jobForm"
     if spec.priority_class:
         yield "Priority", str(spec.priority_class), "priorityClass"
     if spec.preemptibility:
@@ -210,6 +238,14 @@ SCHEDULING = Section(
             choices="local_queues",
             missing=NOT_IN_NAMESPACE,
             may_be_typed=True,
+            only_if_supported=True,
+        ),
+        JobFormQuestion(
+            "jobForm",
+            "Runs as",
+            Input.SELECT,
+            hint="What runs the ranks on the cluster, and starts them together.",
+            options=(("", AUTOMATIC), *((form, form.label) for form in JobForm)),
             only_if_supported=True,
         ),
         Question(

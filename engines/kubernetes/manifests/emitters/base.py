@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.manifests.pod.fetchers import Images
-from spec.workload import Pod
+from spec.workload import JobForm, Pod
 
 Complaint = tuple[str, str]  # place, message
 
@@ -23,11 +23,20 @@ class Place:
 
 
 class Emitter(ABC):
-    """What runs a workload on a cluster: an operator, or Kubernetes itself."""
+    """What runs a workload on a cluster: an operator, or Kubernetes itself.
+
+    ``form`` is how a spec asks for it; ``None`` if there is no other way for what it runs.
+    """
+
+    form: JobForm | None = None
 
     @abstractmethod
     def fits(self, launch: Launch) -> bool:
-        """Whether it runs such workloads on this cluster."""
+        """Whether it runs such workloads on this cluster unless they ask for another form."""
+
+    def why_not(self, launch: Launch) -> str:
+        """Why it cannot run a gang that asks for it, as a phrase; empty if it can."""
+        return ""
 
     @abstractmethod
     def kind(self, launch: Launch) -> JobKind:

@@ -4,9 +4,18 @@ from collections.abc import Iterator
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import PLAIN_JOB, JobKind
-from engines.kubernetes.labels import COMPLETION_INDEX, ROLES
+from engines.kubernetes.labels import COMPLETION_INDEX
 from engines.kubernetes.manifests.emitters.base import Complaint, Emitter, Place
-from engines.kubernetes.manifests.emitters.plain import gang_complaints, restart_policy, restarts
+from engines.kubernetes.manifests.emitters.plain import (
+    WITHOUT_PYTORCHJOB,
+    explain_gang,
+    gang_annotations,
+    gang_complaints,
+    has_no_operator,
+    restart_policy,
+    restarts,
+    why_no_rendezvous,
+)
 from engines.kubernetes.manifests.pod.env import Variable, field_variable
 from engines.kubernetes.manifests.pod.rendezvous import (
     NamedRanks,
@@ -16,8 +25,7 @@ from engines.kubernetes.manifests.pod.rendezvous import (
 )
 from engines.kubernetes.manifests.pod.template import pod_template
 from engines.kubernetes.names import job_name
-from engines.kubernetes.ranks import describe_roles
-from spec.workload import Pod, Role
+from spec.workload import JobForm, Pod, Role
 
 #: Variables that differ from pod to pod: the index of a pod is its rank.
 RANKS = ("RANK", "PET_NODE_RANK")
@@ -29,16 +37,24 @@ class IndexedEmitter(Emitter):
     """Workers, and a master that is like them. The cluster numbers the pods, ends them together,
     and fails the Job with a pod that fails for good."""
 
+    form = JobForm.INDEXED
+
     def fits(self, launch: Launch) -> bool:
+        return has_no_operator(launch) and not self.why_not(launch)
+
+    def why_not(self, launch: Launch) -> str:
         spec = launch.spec
-        is_usual = spec.kind.is_gang and not spec.roles and spec.master is None
-        return is_usual and spec.distributed_framework in launch.site.plain_frameworks
+        if spec.roles:
+            return "one Job runs equal pods, and roles differ"
+        if spec.master is not None:
+            return "one Job runs equal pods, and the master has a setup of its own"
+        return why_no_rendezvous(spec)
 
     def kind(self, launch: Launch) -> JobKind:
         return PLAIN_JOB
 
     def explain(self, launch: Launch) -> str:
-        return "an Indexed Job of Kubernetes, because the cluster has no PyTorchJob"
+        return explain_gang(launch, "an Indexed Job of Kubernetes", WITHOUT_PYTORCHJOB)
 
     def job_spec(self, launch: Launch, place: Place) -> Manifest:
         spec = launch.spec
@@ -55,7 +71,7 @@ class IndexedEmitter(Emitter):
         }
 
     def annotations(self, launch: Launch) -> dict[str, str]:
-        return {ROLES: describe_roles(launch.spec.gang_roles)}
+        return gang_annotations(launch)
 
     def companions(self, launch: Launch, place: Place) -> list[Manifest]:
         return [hosts_service(launch, place.space)]

@@ -8,14 +8,23 @@ from engines.kubernetes.labels import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE
 from engines.kubernetes.manifests.emitters.base import Complaint, Emitter, Place
 from engines.kubernetes.manifests.pod.env import processes
 from engines.kubernetes.manifests.pod.template import pod_template
-from spec.workload import CleanPodPolicy, Pod, Replica, RestartPolicy, Role, WorkloadSpec
+from spec.workload import CleanPodPolicy, JobForm, Pod, Replica, RestartPolicy, Role, WorkloadSpec
 
 
 class OperatorEmitter(Emitter):
     """A master and workers, in the kind of job that their framework has."""
 
+    form = JobForm.OPERATOR
+
     def fits(self, launch: Launch) -> bool:
         return launch.spec.kind.is_gang and not launch.spec.roles
+
+    def why_not(self, launch: Launch) -> str:
+        if launch.spec.roles:
+            return "no operator runs named roles"
+        if launch.spec.distributed_framework in launch.site.plain_frameworks:
+            return f"the cluster has no {self.kind(launch).name}"
+        return ""
 
     def kind(self, launch: Launch) -> JobKind:
         framework = launch.spec.distributed_framework

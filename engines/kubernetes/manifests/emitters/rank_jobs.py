@@ -4,9 +4,18 @@ from collections.abc import Iterator
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import PLAIN_JOB, JobKind
-from engines.kubernetes.labels import LEAD_ONLY, RANK, ROLES
+from engines.kubernetes.labels import LEAD_ONLY, RANK
 from engines.kubernetes.manifests.emitters.base import Complaint, Emitter, Place
-from engines.kubernetes.manifests.emitters.plain import gang_complaints, restart_policy, restarts
+from engines.kubernetes.manifests.emitters.plain import (
+    WITHOUT_PYTORCHJOB,
+    explain_gang,
+    gang_annotations,
+    gang_complaints,
+    has_no_operator,
+    restart_policy,
+    restarts,
+    why_no_rendezvous,
+)
 from engines.kubernetes.manifests.pod.container import container_security, resources
 from engines.kubernetes.manifests.pod.rendezvous import (
     NamedRanks,
@@ -17,8 +26,7 @@ from engines.kubernetes.manifests.pod.rendezvous import (
 from engines.kubernetes.manifests.pod.template import pod_template
 from engines.kubernetes.manifests.values import without_empty
 from engines.kubernetes.names import job_name
-from engines.kubernetes.ranks import describe_roles
-from spec.workload import Pod
+from spec.workload import JobForm, Pod
 
 #: The domain of a cluster's names, as nearly all clusters have it.
 DOMAIN = "svc.cluster.local"
@@ -32,6 +40,7 @@ for host in $RANK_HOSTS; do
   done
 done
 """
+NO_OPERATOR_FOR_ROLES = "because no operator runs named roles"
 NO_QUEUE = (
     "Kueue would start each rank on its own, and two gangs could each hold what the other needs; "
     "leave it out"
@@ -43,18 +52,26 @@ class RankJobsEmitter(Emitter):
     which no Indexed Job gives its pods. The Job of the rank that leads is the job of the
     workload."""
 
+    form = JobForm.PER_RANK
+
     def fits(self, launch: Launch) -> bool:
         spec = launch.spec
-        is_plain = spec.distributed_framework in launch.site.plain_frameworks
-        return bool(spec.roles) or (spec.master is not None and is_plain)
+        return bool(spec.roles) or (spec.master is not None and has_no_operator(launch))
+
+    def why_not(self, launch: Launch) -> str:
+        spec = launch.spec
+        if spec.roles:
+            return ""
+        if not spec.has_master:
+            return "the Job of the master owns the others, and workers alone have none"
+        return why_no_rendezvous(spec)
 
     def kind(self, launch: Launch) -> JobKind:
         return PLAIN_JOB
 
     def explain(self, launch: Launch) -> str:
-        if launch.spec.roles:
-            return "a Job of Kubernetes for each rank, because no operator runs named roles"
-        return "a Job of Kubernetes for each rank, because the cluster has no PyTorchJob"
+        why = NO_OPERATOR_FOR_ROLES if launch.spec.roles else WITHOUT_PYTORCHJOB
+        return explain_gang(launch, "a Job of Kubernetes for each rank", why)
 
     def job_spec(self, launch: Launch, place: Place) -> Manifest:
         gang = _gang(launch)
@@ -65,7 +82,7 @@ class RankJobsEmitter(Emitter):
 
     def annotations(self, launch: Launch) -> dict[str, str]:
         lead_only = {LEAD_ONLY: "true"} if launch.spec.ignore_non_lead_status else {}
-        return {ROLES: describe_roles(launch.spec.gang_roles), **lead_only}
+        return gang_annotations(launch) | lead_only
 
     def companions(self, launch: Launch, place: Place) -> list[Manifest]:
         gang = _gang(launch)

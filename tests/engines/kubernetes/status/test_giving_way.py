@@ -8,32 +8,22 @@ import pytest
 
 from engines.base import ClusterEvent, Launch, Observation, Site
 from engines.kubernetes.names import job_name
-from spec.parts.compute import ExtendedResource
 from spec.parts.scheduling import PriorityClass
 from spec.phases import Phase, Reason
 from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
+from tests.engines.kubernetes.seats import seats, with_seats
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-SEAT = "trainyard.io/seat"
 
 
 @pytest.fixture
 def seat(rig: KubernetesRig) -> Iterator[None]:
     """One node has room for one of those who ask for it."""
-    nodes = rig.api.items("/api/v1/nodes")
-    real = next(n for n in nodes if n["status"]["nodeInfo"]["machineID"])
-    path = f"/api/v1/nodes/{real['metadata']['name']}/status"
-
-    def offer(amount: str | None) -> None:
-        room = {SEAT: amount}
-        rig.api.merge(path, {"status": {"capacity": room, "allocatable": room}})
-
-    offer("1")
-    yield
-    offer(None)
+    with seats(rig.api, 1):
+        yield
 
 
 @pytest.fixture
@@ -49,12 +39,8 @@ def classes(rig: KubernetesRig) -> Iterator[None]:
 
 def gang(rig: KubernetesRig, priority: PriorityClass) -> Launch:
     only = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1, "backoff_limit": 3}
-    launched = rig.shell("exec sleep 600", priority_class=priority, **only)
-    seats = (ExtendedResource(resource=SEAT, quantity="1"),)
-    compute = launched.spec.worker.compute.model_copy(update={"extended_resources": seats})
-    worker = launched.spec.worker.model_copy(update={"compute": compute})
-    spec = launched.spec.model_copy(update={"worker": worker})
-    return replace(launched, spec=spec, site=Site(priority_classes=(str(priority),)))
+    launched = with_seats(rig.shell("exec sleep 600", priority_class=priority, **only))
+    return replace(launched, site=Site(priority_classes=(str(priority),)))
 
 
 @pytest.mark.usefixtures("seat", "classes")

@@ -68,6 +68,7 @@ WHOLE_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"topology": {"name": "dc", "preferred": "rack"}}, "topology"),
     ({"priorityClass": "high"}, "priorityClass"),
     ({"queue": "team"}, "queue"),
+    ({"jobForm": "Indexed"}, "jobForm"),
     ({"jobLabels": [{"name": "team"}]}, "jobLabels"),
     ({"jobAnnotations": [{"name": "team"}]}, "jobAnnotations"),
 ]

@@ -29,6 +29,13 @@ ROWS = (
         {"sshAuthMountPath": "/keys"},
         {"sshAuthMountPath": "/keys"},
     ),
+    FieldRow(
+        11,
+        "Runs as",
+        PYTORCH | {"jobForm": "Operator"},
+        {"jobForm": "Operator"},
+        {"kind": "PyTorchJob"},
+    ),
     # Trainyard does this itself; the cluster does not get it.
     FieldRow(
         13,
