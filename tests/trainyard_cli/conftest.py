@@ -1,5 +1,6 @@
 """A researcher at a terminal, in one project of a cluster with four virtual GPUs."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,11 +8,13 @@ import pytest
 import redis
 from pytest_django.live_server_helper import LiveServer
 
+from accounts import tokens
 from accounts.models import User
 from projects.models import Project
 from tests.certificates import certificate
-from tests.factories import PASSWORD, ProjectFactory, UserFactory
+from tests.factories import ProjectFactory, UserFactory
 from tests.trainyard_cli.terminal import Terminal
+from trainyard_cli.rest.profile import Profile
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -43,6 +46,22 @@ def nobody(live_server: LiveServer, tmp_path: Path, valkey: redis.Redis) -> Term
 
 @pytest.fixture
 def terminal(nobody: Terminal, project: Project, researcher: User) -> Terminal:
-    """A terminal in which the researcher is signed in."""
-    nobody.sign_in(researcher.username, PASSWORD)
+    """A terminal in which the researcher is signed in. Its file is as ``trainyard login`` leaves
+    it, which has tests of its own."""
+    key, secret = tokens.make_key(researcher, "trainyard on a machine")
+    Profile(
+        nobody.config,
+        server=nobody.server,
+        user=researcher.username,
+        key_id=str(key.pk),
+        client_id=key.client_id,
+        client_secret=secret,
+        token=tokens.access_token_for(researcher, key=key),
+        expires=time.time() + tokens.LIFETIME.total_seconds(),
+        project={
+            "id": str(project.pk),
+            "name": project.name,
+            "clusterId": str(project.cluster_id),
+        },
+    ).save()
     return nobody

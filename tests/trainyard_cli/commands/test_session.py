@@ -141,6 +141,7 @@ def test_a_key_that_was_deleted_elsewhere_asks_to_sign_in(terminal: Terminal) ->
 
 
 def test_whoami_says_when_the_key_ends(terminal: Terminal, researcher: User) -> None:
+    terminal.sign_in("ada", PASSWORD)
     ends = researcher.access_keys.get().expires_at
     assert ends
     assert terminal("whoami").rows[-1] == ["Key", "ends:", f"{ends:%Y-%m-%d}"]
