@@ -14,12 +14,11 @@ from engines.shared.unsupported import (
 )
 from engines.slurm.script import as_written
 from engines.slurm.script.rank import containers, volumes
-from engines.slurm.script.rank.variables import FIELDS, RENDEZVOUS
+from engines.slurm.script.rank.variables import FIELDS, RENDEZVOUS, WITHOUT_ROLES
 from engines.slurm.script.rank.words import is_name
 from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 from spec.data.storage import Pvc, Storage
-from spec.framework import Framework
 from spec.parts.environment import Security
 from spec.parts.scheduling import DEFAULT_POOL, PriorityClass
 from spec.problems.errors import Problem, parse_path
@@ -37,8 +36,6 @@ NO_MOUNTS_HERE = (
 OWN_CLAIMS = (
     "jobs run under people's own names here, so the claims of a project would belong to one of them"
 )
-#: Frameworks whose ranks Trainyard does not start by roles of other names yet.
-WITHOUT_ROLES = {Framework.TENSORFLOW}
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:

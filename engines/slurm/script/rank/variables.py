@@ -64,6 +64,8 @@ RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
     Framework.TENSORFLOW: tensorflow,
     Framework.MPI: mpi,
 }
+#: Frameworks whose ranks Trainyard does not start by roles of other names yet.
+WITHOUT_ROLES = {Framework.TENSORFLOW}
 #: Variables that the batch script and the rank's script set.
 POD_VARIABLES = ("POD_NAME", "POD_INDEX", "NODE_NAME")
 SCRIPT_VARIABLES = ("RANK", "ATTEMPT", "MASTER_ADDR", "MASTER_PORT", *POD_VARIABLES)
