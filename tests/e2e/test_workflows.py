@@ -40,7 +40,7 @@ def train_with_dataset(page: Page) -> None:
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/2/")
     make_environment(page, "reads-notes")
-    make_compute_resource(page, "reads-notes")
+    make_compute_resource(page, "small-for-notes")
     command(page).fill("cat /data/notes/note")
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
