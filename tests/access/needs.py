@@ -44,7 +44,7 @@ ACTIONS_OF_WORDS = {
     "edit": "update",
     "delete": "delete",
     **dict.fromkeys(("restore", "secret", "activity", "password", "test", "resend"), "update"),
-    **dict.fromkeys(("connection", "rights.yaml"), "update"),
+    **dict.fromkeys(("connection", "rights.yaml", "again"), "update"),
 }
 #: What is done to a workload by POST; GET asks whether to do it.
 ACTIONS_ON_WORKLOADS = {"stop": "update", "run": "update", "extend": "update", "delete": "delete"}
