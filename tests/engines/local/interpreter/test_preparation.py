@@ -23,6 +23,7 @@ from tests.engines.local.interpreter.index import Index, serve
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.extended
+PATIENCE = 180.0  # seconds: a preparation leaves the processors to others
 
 
 @pytest.fixture
@@ -75,15 +76,15 @@ def test_a_process_that_is_killed_is_continued_by_the_next_look(
 
     index.before_piece = hold
     ensure_preparation(interpreter)
-    wait_for(begun.is_set, 60)
-    wait_for(lambda: preparation_of(interpreter).stage is PreparationStage.FETCHING, 30)
+    wait_for(begun.is_set, PATIENCE)
+    wait_for(lambda: preparation_of(interpreter).stage is PreparationStage.FETCHING, PATIENCE)
     os.kill(preparing_process(interpreter), signal.SIGKILL)
     goes_on.set()
     wait_for(lambda: preparing_process(interpreter) == 0, 10)
     fetched = sum(it.stat().st_size for it in interpreter.downloads.iterdir())
     before = sum(index.sent.values())
     ensure_preparation(interpreter)
-    wait_for(lambda: preparation_of(interpreter).is_ready, 60)
+    wait_for(lambda: preparation_of(interpreter).is_ready, PATIENCE)
     assert sum(index.sent.values()) - before <= index.total - fetched
     python = [str(interpreter.python), "-c", "import sklearn, torch; print(torch.__version__)"]
     assert subprocess.run(python, capture_output=True, text=True).stdout == "2.13.0\n"
@@ -110,7 +111,7 @@ def test_an_index_that_refuses_says_so_until_someone_tries_again(
     assert preparing_process(interpreter) == 0
     index.status = 200
     prepare_again(interpreter)
-    wait_for(lambda: preparation_of(interpreter).is_ready, 60)
+    wait_for(lambda: preparation_of(interpreter).is_ready, PATIENCE)
 
 
 def test_a_disk_without_room_is_told_before_the_download(
