@@ -47,8 +47,7 @@ WITHHELD = {
         "preemptibility",
         "podAffinity",
         *(f"compute.{key}" for key in GPU_PARTS | GPU_LIMITS),
-        *(f"storage.{key}" for key in ("pvc", "nfs", "configMapVolume", "secretVolume")),
-        "storage.emptyDirVolume",
+        "storage.nfs",
     },
 }
 

@@ -160,6 +160,9 @@ def train(index: int, flags: argparse.Namespace, images: Tensor, labels: Tensor)
         save(model.module, flags.models / "model_rank_0.pth")
     # A rank that left early would break the connection of one that still sends.
     dist.barrier()
+    # Before the group: a model that is the last to refer to it frees it while the interpreter is
+    # locked, for which a thread of gloo may still wait.
+    del model, optimizer, output, loss
     dist.destroy_process_group()
 
 

@@ -20,6 +20,10 @@ from trainer.gang.stop import StopRequest
 
 PATIENCE = timedelta(minutes=10)  # for a rank that is alive but does not answer
 LOST = ("gloo", "connection closed by peer", "connection reset", "socket", "nccl error")
+#: The groups of this process, which it keeps to its end. If the model that averages gradients over
+#: a group were the last to refer to it, the interpreter would be locked while the group is freed,
+#: and a thread of gloo that still frees tensors would wait for the lock: both forever.
+KEPT: list[Any] = []
 NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
 
@@ -88,6 +92,7 @@ def join(identity: Identity, config: Config, stop_request: StopRequest) -> Itera
         raise RendezvousError(
             f"{backend} cannot connect the ranks: {_first_line(error)}"
         ) from error
+    KEPT.append(dist.group.WORLD)
     group = Group(identity.rank, identity.world_size, device, backend)
     try:
         with _translate_errors():

@@ -111,7 +111,7 @@ class Downloader:
                 part.truncate(0)
             expected = answer.length
             received = 0
-            while piece := answer.read(PIECE):
+            while piece := answer.read1(PIECE):  # what has come, however little
                 part.write(piece)
                 received += len(piece)
                 advance(len(piece))

@@ -20,7 +20,6 @@ CLAIMS = "worker-storage-pvc"
 MOST = 8  # items of a list
 ME = "ranks run as the user of this server"
 ME_THERE = "ranks run as the user that Trainyard is on the cluster"
-NO_VOLUMES = "Slurm makes no volumes"
 
 
 class Script(str):

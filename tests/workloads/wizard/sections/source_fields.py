@@ -1,7 +1,7 @@
 """Step 12, for a single workload: each kind of data source that the wizard describes."""
 
 from tests.workloads.wizard.browser import item
-from tests.workloads.wizard.sections.field_rows import NO_VOLUMES, FieldRow, Posted, Script
+from tests.workloads.wizard.sections.field_rows import FieldRow, Posted, Script
 
 CONF = "train.yaml: |\n  lr: 0.1\n"
 
@@ -17,7 +17,7 @@ ROWS = (
         source("claims", claimName="shared", path="/shared"),
         {"pvc": [{"claimName": "shared", "existingPvc": True, "path": "/shared"}]},
         {"persistentVolumeClaim": {"claimName": "shared"}},
-        slurm=NO_VOLUMES,
+        slurm=Script("/shared"),
     ),
     FieldRow(
         12,
@@ -36,7 +36,7 @@ ROWS = (
         {"hostPath": [{"path": "/mnt/sets", "readOnly": True}]},
         {"hostPath": {"path": "/mnt/sets"}},
         "administrators do not allow /mnt/sets",
-        "ranks on Slurm see /mnt/sets where it is",
+        Script("/mnt/sets"),
         of_value=True,
     ),
     FieldRow(
@@ -61,7 +61,7 @@ ROWS = (
         source("configMapVolume", files=CONF, mountPath="/conf/train.yaml", subPath="train.yaml"),
         {"configMapVolume": [{"files": [{"name": "train.yaml", "content": "lr: 0.1\n"}]}]},
         {"volumeMounts": [{"mountPath": "/conf/train.yaml", "subPath": "train.yaml"}]},
-        slurm="Slurm has no ConfigMaps",
+        slurm=Script("/conf/train.yaml"),
     ),
     FieldRow(
         12,
@@ -78,7 +78,7 @@ ROWS = (
         source("secretVolume", credential="hub", secret="", mountPath="/keys"),
         {"secretVolume": [{"credential": {"name": "hub", "keys": ["token"]}}]},
         {"volumeMounts": [{"mountPath": "/keys", "readOnly": True}]},
-        slurm="Slurm has no Secrets",
+        slurm=Script("/keys"),
     ),
     FieldRow(
         12,
@@ -95,6 +95,6 @@ ROWS = (
         source("emptyDirVolume", path="/scratch", medium="Memory", sizeLimit="1"),
         {"emptyDirVolume": [{"path": "/scratch", "medium": "Memory", "sizeLimit": "1G"}]},
         {"emptyDir": {"medium": "Memory", "sizeLimit": "1G"}},
-        slurm="see the directories of their nodes",
+        slurm=Script("/scratch"),
     ),
 )

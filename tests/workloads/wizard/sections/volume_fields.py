@@ -1,7 +1,6 @@
 """Steps 10, 11 and 13: the number of workers, their volumes, and settings of the whole workload."""
 
 from tests.workloads.wizard.sections.field_rows import (
-    NO_VOLUMES,
     FieldRow,
     Script,
     claim,
@@ -37,7 +36,6 @@ VOLUMES = (
         claim(0, claimInfo__storageClass="runai-none"),
         {"pvc": [{"claimInfo": {"storageClass": "runai-none"}}]},
         {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": ""}},
-        slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
@@ -46,7 +44,7 @@ VOLUMES = (
         {"pvc": [{"claimInfo": {"storageClass": "fast"}}]},
         {"kind": "PersistentVolumeClaim", "spec": {"storageClassName": "fast"}},
         "storage class",
-        slurm=NO_VOLUMES,
+        slurm="Slurm has no storage classes",
     ),
     *(
         FieldRow(
@@ -55,7 +53,6 @@ VOLUMES = (
             claim(at, **{f"claimInfo__accessModes__{mode}": "on"}),
             {"claimInfo": {"accessModes": {mode: True}}},
             {"kind": "PersistentVolumeClaim", "spec": {"accessModes": [IN_CLUSTER[mode]]}},
-            slurm=NO_VOLUMES,
         )
         for at, (label_of_mode, mode) in enumerate(MODES.items())
     ),
@@ -66,7 +63,6 @@ VOLUMES = (
             claim(at, claimInfo__size="10", claimInfo__size__unit=unit),
             {"claimInfo": {"size": f"10{unit}"}},
             {"resources": {"requests": {"storage": f"10{unit}"}}},
-            slurm=NO_VOLUMES,
         )
         for at, unit in enumerate(UNITS)
     ),
@@ -77,7 +73,7 @@ VOLUMES = (
         {"claimInfo": {"volumeMode": "Block"}},
         {"volumeDevices": [{"devicePath": "/data-3"}]},
         "no block devices",
-        slurm=NO_VOLUMES,
+        slurm="no block devices",
     ),
     FieldRow(
         11,
@@ -85,7 +81,6 @@ VOLUMES = (
         claim(4, claimInfo__volumeMode=""),
         {"claimInfo": {"volumeMode": "Filesystem"}},
         {"kind": "PersistentVolumeClaim", "spec": {"volumeMode": "Filesystem"}},
-        slurm=NO_VOLUMES,
     ),
     FieldRow(
         11,
@@ -93,7 +88,7 @@ VOLUMES = (
         claim(5, path="/models"),
         {"pvc": [{"path": "/models"}]},
         {"volumeMounts": [{"mountPath": "/models"}]},
-        slurm=NO_VOLUMES,
+        slurm=Script("/models"),
     ),
     FieldRow(
         11,
@@ -104,7 +99,6 @@ VOLUMES = (
             "kind": "PersistentVolumeClaim",
             "metadata": {"labels": {"trainyard.io/ephemeral": "true"}},
         },
-        slurm=NO_VOLUMES,
     ),
 )
 GENERAL = (
