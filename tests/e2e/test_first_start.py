@@ -32,26 +32,31 @@ def find_all_but_torch(name, path=None, target=None):
 
 PathFinder.find_spec = find_all_but_torch
 """
-FIRST_BYTES = 100_000  # after which the index waits
 PRINT_TORCH = "python -c 'import torch; print(torch.__version__, torch.__file__)'"
 
 
 class SlowIndex(Index):
-    """Waits after some bytes until it may go on. The first connection then breaks off."""
+    """Sends a piece when it is told to, and all others once it may go on; the first connection then
+    breaks off."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.may_go_on = threading.Event()
+        self.pieces = threading.Semaphore(0)
+        self.may_go_on = False
         self.has_broken = False
         self.before_piece = self.wait_or_break
 
     def wait_or_break(self) -> None:
-        if sum(self.sent.values()) < FIRST_BYTES:
+        if self.may_go_on:
             return
-        self.may_go_on.wait()
-        if not self.has_broken:
+        self.pieces.acquire()
+        if self.may_go_on and not self.has_broken:
             self.has_broken = True
             raise ConnectionResetError
+
+    def go_on(self) -> None:
+        self.may_go_on = True
+        self.pieces.release()
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +64,7 @@ def index() -> Iterator[SlowIndex]:
     index = SlowIndex()
     server = serve(index)
     yield index
-    index.may_go_on.set()
+    index.go_on()
     server.shutdown()
     server.server_close()
 
@@ -96,23 +101,25 @@ def test_a_training_that_is_submitted_during_the_download_starts_after_it(
     page.goto("/")
     expect(page.get_by_text("Installing PyTorch on this machine.")).to_be_visible()
     workload = rest.submit("early", workers=1, noMaster=True, image=None, command=PRINT_TORCH)
-    wait_for(lambda: sum(index.sent.values()) >= FIRST_BYTES, PREPARED_SECONDS)
-    wait_for(lambda: fetched_bytes(page) == sum(index.sent.values()), PREPARED_SECONDS)
+    expect(page.get_by_label("Fetched bytes")).to_be_visible(timeout=PREPARED)
+    assert fetched_bytes(page) == 0
+    index.pieces.release()
+    wait_for(lambda: fetched_bytes(page) > 0, PREPARED_SECONDS)
+    assert fetched_bytes(page) == sum(index.sent.values())
     rest.wait(workload, "Pending")
     page.goto(f"/workloads/{workload}/")
     expect(page.get_by_text("once PyTorch is installed").first).to_be_visible()
 
     index.status = 403  # from the next file on, which a connection that broke off asks for
-    index.may_go_on.set()
+    index.go_on()
     page.goto("/")
-    expect(page.get_by_text("403 Forbidden")).to_be_visible(timeout=PREPARED)
+    expect(page.get_by_role("alert").get_by_text("403 Forbidden")).to_be_visible(timeout=PREPARED)
     index.status = 200
     page.get_by_role("button", name="Try again").click()
 
     assert rest.wait(workload, "Completed", "Failed", timeout=PREPARED_SECONDS) == "Completed"
     assert sum(index.sent.values()) == index.total  # no byte twice
-    log = rest.send("GET", f"/workloads/{workload}/logs")
     home = Path(running_trainyard.home, "training")
-    assert f"2.13.0 {home}" in str(log)
+    assert f"2.13.0 {home}" in rest.log(workload)
     page.goto("/")
     expect(page.get_by_text("Installing PyTorch")).to_have_count(0)

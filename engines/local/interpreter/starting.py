@@ -67,8 +67,11 @@ def ensure_preparation(interpreter: Interpreter) -> None:
 
 
 def prepare_again(interpreter: Interpreter) -> None:
-    """Forget how the last preparation ended, and start another."""
-    forget_record(interpreter)
+    """Forget how the last preparation ended, and start another; nothing if one is under way."""
+    record = PreparationRecord.read(interpreter)
+    if record and record.is_over:
+        with hold_lock(interpreter.lock):  # the process that has just recorded its end holds it
+            forget_record(interpreter)
     ensure_preparation(interpreter)
 
 
