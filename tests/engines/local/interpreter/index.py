@@ -45,11 +45,13 @@ def make_wheel(name: str, version: str, module: str, source: str) -> bytes:
 @dataclass
 class Index:
     """The index. ``before_piece`` runs before each piece of a file; a ``ConnectionResetError``
-    of it ends the connection. ``status`` is the answer to requests for files if it is not 200."""
+    of it ends the connection. ``status`` is the answer to requests for files if it is not 200.
+    With an ``authorization``, requests need that header."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     before_piece: Callable[[], None] = lambda: None
     status: int = 200
+    authorization: str = ""
     sent: dict[str, int] = field(default_factory=dict)
     url: str = ""
 
@@ -97,6 +99,9 @@ def serve(index: Index) -> ThreadingHTTPServer:
             self.answer(with_body=True)
 
         def answer(self, *, with_body: bool) -> None:
+            if index.authorization and self.headers["Authorization"] != index.authorization:
+                self.send(401, b"", {"WWW-Authenticate": 'Basic realm="packages"'})
+                return
             if page := re.fullmatch(r"/simple/([^/]+)/", self.path):
                 content = index.page_of(page[1]).encode()
                 self.send(200, content if with_body else b"", {"Content-Type": "text/html"})

@@ -1,6 +1,7 @@
 """Trainyard installs the Python of trainings: nothing is fetched twice, and nothing half there is
 used."""
 
+import base64
 import os
 import shutil
 import signal
@@ -112,6 +113,21 @@ def test_an_index_that_refuses_says_so_until_someone_tries_again(
     index.status = 200
     prepare_again(interpreter)
     wait_for(lambda: preparation_of(interpreter).is_ready, PATIENCE)
+
+
+def test_the_password_of_an_index_opens_its_files_and_is_shown_nowhere(
+    index: Index, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.authorization = "Basic " + base64.b64encode(b"reader:s3cret").decode()
+    monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("://", "://reader:s3cret@"))
+    index.status = 403
+    refused = prepare(interpreter)
+    assert "403" in refused.problem
+    index.status = 200
+    outcome = prepare(interpreter)
+    assert outcome.is_ready, outcome
+    for text in (refused.problem, interpreter.record.read_text(), interpreter.log.read_text()):
+        assert "s3cret" not in text
 
 
 def test_a_disk_without_room_is_told_before_the_download(
