@@ -12,19 +12,19 @@ pytestmark = pytest.mark.faults
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
-    own = Trainyard(tmp_path_factory.mktemp("own"))
-    yield own
-    if not own.ended():
-        own.stop()
+def separate_product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
+    separate_product = Trainyard(tmp_path_factory.mktemp("own"))
+    yield separate_product
+    if not separate_product.ended():
+        separate_product.stop()
 
 
 @pytest.fixture
-def mortal(own: Trainyard) -> Trainyard:
+def mortal(separate_product: Trainyard) -> Trainyard:
     """One that runs, and that a test may end."""
-    if own.ended():
-        own.start()
-    return own
+    if separate_product.ended():
+        separate_product.start()
+    return separate_product
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -48,7 +48,7 @@ def _starts(workload: Workload, reported: Reported, axis: Axis) -> Iterator[Mark
         if resumed_step is not None:
             text = f"{label}, from step {resumed_step}"
             step = resumed_step
-        yield Marker("start", reported.place(step, at, axis), label, text)
+        yield Marker("start", reported.position_of(step, at, axis), label, text)
 
 
 def _checkpoints(
@@ -57,5 +57,5 @@ def _checkpoints(
     for entry in workload.checkpoints:
         saved = Checkpoint.from_entry(entry)
         if run in {None, saved.run}:
-            place = reported.place(saved.step, saved.at.timestamp(), axis)
-            yield Marker("checkpoint", place, "", str(saved.step))
+            position = reported.position_of(saved.step, saved.at.timestamp(), axis)
+            yield Marker("checkpoint", position, "", str(saved.step))

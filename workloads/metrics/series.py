@@ -69,14 +69,14 @@ class Reported:
         return ranks[min(ranks)] if ranks else Series()
 
     def along(self, series: Series, axis: Axis) -> list[tuple[float, Stored]]:
-        """Return the values by their place on the axis, in its order. If a step was repeated the
+        """Return the values by their position on the axis, in its order. If a step was repeated the
         later value counts."""
-        places: dict[float, Stored] = {}
+        positions: dict[float, Stored] = {}
         for step, at, stored in zip(series.steps, series.times, series.stored, strict=True):
-            places[self.place(step, at, axis)] = stored
-        return sorted(places.items(), key=itemgetter(0))
+            positions[self.position_of(step, at, axis)] = stored
+        return sorted(positions.items(), key=itemgetter(0))
 
-    def place(self, step: int, at: float, axis: Axis) -> float:
+    def position_of(self, step: int, at: float, axis: Axis) -> float:
         """Return where on the axis something is that happened at a step and a time."""
         if axis is Axis.STEP:
             return float(step)

@@ -12,7 +12,7 @@ from tests.engines.kubernetes.objects import START
 UID = UUID(int=1)
 
 
-def at(second: float) -> str:
+def time_text(second: float) -> str:
     return (START + timedelta(seconds=second)).isoformat()
 
 
@@ -22,7 +22,10 @@ def later(seconds: float) -> datetime:
 
 def rank(index: int, *, placed: float | None = None, age: float = 0, **spec: Any) -> dict[str, Any]:
     """Return the pod of a rank: with a node since the second ``placed``, or refused at once."""
-    state = {"type": "PodScheduled", "lastTransitionTime": at(age if placed is None else placed)}
+    state = {
+        "type": "PodScheduled",
+        "lastTransitionTime": time_text(age if placed is None else placed),
+    }
     if placed is None:
         state |= {
             "status": "False",
@@ -38,7 +41,7 @@ def rank(index: int, *, placed: float | None = None, age: float = 0, **spec: Any
         "namespace": "team-a",
         "labels": {COMPLETION_INDEX: str(index)},
         "resourceVersion": "20",
-        "creationTimestamp": at(age),
+        "creationTimestamp": time_text(age),
     }
     return {"metadata": meta, "spec": spec, "status": {"phase": "Pending", "conditions": [state]}}
 
@@ -56,7 +59,7 @@ def indexed_job(
             "labels": {WORKLOAD: str(uid)},
             "annotations": notes,
             "resourceVersion": "10",
-            "creationTimestamp": at(created),
+            "creationTimestamp": time_text(created),
         },
         "spec": spec,
     }

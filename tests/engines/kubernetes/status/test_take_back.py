@@ -19,7 +19,7 @@ from engines.kubernetes.status.take_back import (
 from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import START, event
-from tests.engines.kubernetes.placing import at, later, rank, view
+from tests.engines.kubernetes.placing import later, rank, time_text, view
 
 PATIENCE = timedelta(seconds=60)
 A = UUID(int=1)
@@ -85,12 +85,14 @@ def test_a_gang_that_was_taken_back_waits_and_was_not_stopped() -> None:
     ],
 )
 def test_any_other_suspension_is_a_stop(notes: dict[str, str], phase: Phase) -> None:
-    note = TakeBack(1, 1, 2, at(0)).annotation
+    note = TakeBack(1, 1, 2, time_text(0)).annotation
     assert view(notes=note | notes, suspend=True).observation().phase is phase
 
 
 def test_the_pause_before_a_try_doubles_up_to_ten_minutes() -> None:
-    pauses = [TakeBack(1, times, 2, at(0)).again_from(PATIENCE) - START for times in (1, 2, 3, 9)]
+    pauses = [
+        TakeBack(1, times, 2, time_text(0)).again_from(PATIENCE) - START for times in (1, 2, 3, 9)
+    ]
     assert [pause.total_seconds() for pause in pauses] == [60, 120, 240, 600]
 
 
@@ -105,7 +107,7 @@ def partial(uid: UUID, *, created: float = 0, since: float = 0) -> PartialGang:
 def waiting(
     uid: UUID, *, created: float = 0, taken: float = 0, times: int = 1, left: bool = True
 ) -> WaitingGang:
-    return WaitingGang(uid, later(created), TakeBack(1, times, 2, at(taken)), left)
+    return WaitingGang(uid, later(created), TakeBack(1, times, 2, time_text(taken)), left)
 
 
 def test_of_several_gangs_in_part_the_oldest_keeps_its_nodes() -> None:
@@ -143,7 +145,7 @@ def test_a_gang_is_tried_again_after_its_pause_or_when_a_workload_ends() -> None
 
 def test_an_operators_job_is_taken_back_in_its_own_words() -> None:
     spec = {"runPolicy": {"suspend": True}, PYTORCH.replicas: {"Worker": {"replicas": 3}}}
-    job = view(notes=TakeBack(1, 1, 2, at(0)).annotation).manifest | {"spec": spec}
+    job = view(notes=TakeBack(1, 1, 2, time_text(0)).annotation).manifest | {"spec": spec}
     seen = JobView.from_objects(PYTORCH, job, [], has_kueue=True)
     assert not seen.is_managed
     assert seen.observation().phase is Phase.PENDING
