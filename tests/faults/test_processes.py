@@ -13,10 +13,10 @@ pytestmark = pytest.mark.faults
 
 @pytest.fixture(scope="module")
 def separate_product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
-    separate_product = Trainyard(tmp_path_factory.mktemp("own"))
-    yield separate_product
-    if not separate_product.ended():
-        separate_product.stop()
+    trainyard = Trainyard(tmp_path_factory.mktemp("separate"))
+    yield trainyard
+    if not trainyard.ended():
+        trainyard.stop()
 
 
 @pytest.fixture
